@@ -214,13 +214,6 @@ export async function openService(
       () => ({ ...failing, dataset: !datasets.isWantedServed() }),
     ),
     ...counters.metrics,
-    // The label is not `job`, which Prometheus adds to every sample.
-    gaugeBy(
-      "gp_records_jobs",
-      "1 for a job that this server does for all servers, 0 for one that another does",
-      "name",
-      accountWorker.jobs,
-    ),
     ...diskMetrics(dataDir),
     ...processMetrics(),
   ];

@@ -41,10 +41,6 @@ interface Example {
 /** What brings each alarm about, and it alone. */
 const examples: Record<string, Example> = {
   GpRecordsDown: { series: { up: whileWrong(0, 1) }, firing: afterOneMinute },
-  GpRecordsJobIdle: {
-    series: { 'gp_records_jobs{name="audit"}': whileWrong(0, 1) },
-    firing: [28, 35],
-  },
   GpRecordsNotReady: { series: { gp_records_ready: whileWrong(0, 1) }, firing: afterOneMinute },
   GpRecordsMistakes: {
     series: {
@@ -167,39 +163,6 @@ function ruleTest(alert: string, { series, firing: [first = 1, last = 0] }: Exam
   };
 }
 
-/** The test of two servers: one of them is down, and each leaves jobs to the other one. */
-function handOverTest() {
-  const of = (name: string, labels: string, values: string) => ({
-    series: `${name}{job="gp-records",${labels}}`,
-    values,
-  });
-  const firing = (minutes: number, ...labels: string[]) => ({
-    expr: 'count by (alertname, instance, name) (ALERTS{alertstate="firing"})',
-    eval_time: `${minutes}m`,
-    exp_samples: labels.map((one) => ({ labels: `{${one}}`, value: 1 })),
-  });
-  const down = 'alertname="GpRecordsDown",instance="web-1"';
-  return {
-    interval: "1m",
-    input_series: [
-      of("up", 'instance="web-1"', "1x10 0x10 1x20"),
-      of("up", 'instance="web-2"', "1x40"),
-      // Ten minutes late, as it must not be.
-      of("gp_records_jobs", 'instance="web-1",name="notices"', "1x10 stale"),
-      of("gp_records_jobs", 'instance="web-2",name="notices"', "0x20 1x20"),
-      // By nobody for a moment.
-      of("gp_records_jobs", 'instance="web-1",name="audit"', "1x10 stale"),
-      of("gp_records_jobs", 'instance="web-2",name="audit"', "0x12 1x28"),
-    ],
-    promql_expr_test: [
-      firing(10),
-      firing(15, down),
-      firing(19, down, 'alertname="GpRecordsJobIdle",name="notices"'),
-      firing(26),
-    ],
-  };
-}
-
 test("Prometheus begins and ends each alarm of deploy/alerts.yml when its metrics say so", (t) => {
   assert.deepEqual(
     Object.keys(examples),
@@ -210,8 +173,7 @@ test("Prometheus begins and ends each alarm of deploy/alerts.yml when its metric
   const tests = Object.entries(examples).map(([alert, example]) => ruleTest(alert, example));
   const rule_files = [resolve("deploy/alerts.yml")];
   const evaluation_interval = "15s";
-  const all = [...tests, handOverTest()];
-  writeFileSync(file, JSON.stringify({ rule_files, evaluation_interval, tests: all }));
+  writeFileSync(file, JSON.stringify({ rule_files, evaluation_interval, tests }));
   const { exitCode, said } = runTool("promtool", ["test", "rules", file]);
   assert.equal(exitCode, 0, said);
 });

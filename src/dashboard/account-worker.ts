@@ -4,7 +4,6 @@ import type { Config } from "#config.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { Counters } from "#limits/counters.ts";
 import type {
-  JobsDone,
   FromAccountWorker,
   PageAnswer,
   PageRequest,
@@ -25,7 +24,6 @@ interface RunningThread {
   send(message: ToAccountWorker): void;
   /** Promises of the answers under way, by request number. */
   waiting: Map<number, PromiseWithResolvers<PageAnswer>>;
-  jobs: JobsDone;
   ended: Promise<unknown>;
 }
 
@@ -47,7 +45,6 @@ export function openAccountWorker(options: AccountWorkerOptions) {
     const send = (message: ToAccountWorker) => worker.postMessage(message);
     worker.on("message", (message: FromAccountWorker) => {
       if ("error" in message) reportError(message.error);
-      else if ("jobs" in message) started.jobs = message.jobs;
       else if ("answer" in message) {
         waiting.get(message.number)?.resolve(message.answer);
         waiting.delete(message.number);
@@ -67,7 +64,7 @@ export function openAccountWorker(options: AccountWorkerOptions) {
       for (const { reject } of waiting.values()) reject(new Error("The account worker ended."));
       if (thread === started) thread = null;
     });
-    const started: RunningThread = { send, waiting, jobs: {}, ended };
+    const started: RunningThread = { send, waiting, ended };
     if (shown !== null) send(shown);
     return started;
   };
@@ -90,8 +87,6 @@ export function openAccountWorker(options: AccountWorkerOptions) {
       shown = { dataset, browse };
       thread?.send(shown);
     },
-    /** Returns, for each shared job, whether this instance does it. Empty until the thread has reported. */
-    jobs: (): JobsDone => thread?.jobs ?? {},
     /** Ends the thread after the requests and jobs under way. Waits at most 1.5 s for mail. */
     async close() {
       thread?.send({ isLast: true });

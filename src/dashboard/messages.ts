@@ -56,12 +56,6 @@ export interface PageAnswer {
   body: string | Uint8Array;
 }
 
-/** Jobs that one instance does for all instances, with their lock numbers, which must never change. */
-export const jobs = { notices: 1, audit: 2, sessions: 3 } as const;
-export type Job = keyof typeof jobs;
-/** State of each job: true if this instance does it for all instances. */
-export type JobsDone = Readonly<Partial<Record<Job, boolean>>>;
-
 /** Asks the HTTP thread for an account's quota status, without counting a request. */
 export type LookAtQuota = (account: number, quotas: Quotas) => Promise<QuotaStatus>;
 
@@ -85,8 +79,6 @@ export type FromAccountWorker =
   | { number: number; answer: PageAnswer }
   | { number: number; look: Parameters<LookAtQuota> }
   | { number: number; take: Parameters<TakeQuota> }
-  /** State of all wanted jobs, sent at the start and after each change if PostgreSQL holds the accounts. */
-  | { jobs: JobsDone }
   /** Error for the operator's log. */
   | { error: string };
 

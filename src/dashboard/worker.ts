@@ -10,7 +10,6 @@ import type { QuotaStatus } from "#limits/counters.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 import { removeOldAudit } from "#store/audit.ts";
 import { hourMilliseconds } from "#store/durations.ts";
-import type { JobLocks } from "#store/job-locks.ts";
 import {
   type ControlStore,
   openControl,
@@ -23,8 +22,6 @@ import { openMailer } from "./mailer.ts";
 import {
   type FromAccountWorker,
   type AccountWorkerSettings,
-  type Job,
-  jobs,
   type LookAtQuota,
   type PageRequest,
   type TakeQuota,
@@ -50,18 +47,22 @@ const underWay = new Set<Promise<void>>();
 const services: Promise<AccountServices> = openServices();
 const isOver = new AbortController();
 
-interface JobPlan {
+/**
+ * A job that each instance runs. Several may run it at the same time: a notice is recorded before it is sent, so it is
+ * sent once, and rows that another instance has deleted are not missed.
+ */
+interface Job {
   isWanted: boolean;
   everyMilliseconds: number;
-  /** True if an instance also runs the job as soon as it takes the job over, not only every `everyMilliseconds`. */
+  /** True if the job also runs when this thread starts. */
   isDoneAtOnce: boolean;
   run(services: AccountServices): Promise<unknown>;
   /** Text before the reason in a failure report. */
   failure: string;
 }
 
-const plans: Record<Job, JobPlan> = {
-  notices: {
+const jobs: readonly Job[] = [
+  {
     isWanted: settings.smtpUrl !== null,
     everyMilliseconds: 600_000,
     isDoneAtOnce: true,
@@ -69,7 +70,7 @@ const plans: Record<Job, JobPlan> = {
       watchNotices({ ...opened, base: settings.linkBase }, Date.now(), isOver.signal),
     failure: "Notices could not be sent",
   },
-  audit: {
+  {
     isWanted: settings.auditDays > 0,
     everyMilliseconds: hourMilliseconds,
     isDoneAtOnce: true,
@@ -81,44 +82,21 @@ const plans: Record<Job, JobPlan> = {
       }),
     failure: "Old entries of the audit log could not be removed",
   },
-  sessions: {
+  {
     isWanted: true,
     everyMilliseconds: hourMilliseconds,
     isDoneAtOnce: false,
     run: ({ control }) => forgetOld(control, Date.now()),
     failure: "Ended sessions and links could not be removed",
   },
-};
-const wantedJobs = (Object.keys(plans) as Job[]).filter((job) => plans[job].isWanted);
-const locks = openLocks();
-const timers = wantedJobs.map((job) =>
-  setInterval(() => {
-    void locks.then(({ isOurs }) => isOurs(job) && track(run(plans[job])));
-  }, plans[job].everyMilliseconds),
-);
+];
+const wantedJobs = jobs.filter(({ isWanted }) => isWanted);
+const timers = wantedJobs.map((job) => setInterval(() => runJob(job), job.everyMilliseconds));
+for (const job of wantedJobs) if (job.isDoneAtOnce) runJob(job);
 
-async function run(plan: JobPlan): Promise<void> {
-  await plan
-    .run(await services)
-    .catch((error: Error) => reportError(`${plan.failure}: ${error.message}`));
-}
-
-/** Keeps trying to take the wanted jobs' locks. Without PostgreSQL, this instance is the only one and does all jobs. */
-async function openLocks(): Promise<JobLocks<Job>> {
-  const onTaken = (job: Job) =>
-    plans[job].isDoneAtOnce && !isOver.signal.aborted && track(run(plans[job]));
-  const { database } = settings;
-  if (database === null) {
-    for (const job of wantedJobs) onTaken(job);
-    return { isOurs: () => true, close() {} };
-  }
-  const { openGate } = await import("#store/postgres.ts");
-  const { openJobLocks } = await import("#store/job-locks.ts");
-  const place = { url: database.url, gate: openGate(database.gateMemory) };
-  const onChange = (ours: readonly Job[]) =>
-    send({ jobs: Object.fromEntries(wantedJobs.map((job) => [job, ours.includes(job)])) });
-  onChange([]);
-  return openJobLocks(place, wantedJobs, jobs, { onTaken, onChange });
+function runJob({ run, failure }: Job): void {
+  const report = (error: Error) => reportError(`${failure}: ${error.message}`);
+  track(services.then(run).then(() => {}, report));
 }
 
 async function openServices(): Promise<AccountServices> {
@@ -198,7 +176,6 @@ async function close(): Promise<void> {
   await Promise.all(underWay);
   const { control, usage, mailer } = await services;
   await mailer.close();
-  (await locks).close();
   await control.close();
   await usage.close();
   port.close();

@@ -3,7 +3,6 @@
  * answer.
  */
 import { dayMilliseconds, hourOf } from "#store/durations.ts";
-import { inTurn } from "#store/job-locks.ts";
 import {
   connectPostgres,
   type GateMemory,
@@ -146,8 +145,28 @@ function openWords(query: Query): (words: readonly string[]) => Promise<WordNumb
   };
 }
 
-/** Lock number of this job. The account worker's jobs have the lower numbers. */
-export const tidyJob = 4;
+/**
+ * Class and number of the advisory lock for removing records. They are the same in every version of the program,
+ * because two versions may run side by side during an upgrade.
+ */
+const tidyLock = [0x6770_7266, 4];
+
+/**
+ * Runs one step of the removal in a transaction, unless another instance is running a step. The lock ends with the
+ * transaction, which ends with the connection, so a frozen or killed instance does not block the others for long.
+ * @returns the step's result; false if another instance is running a step.
+ */
+export const inTurn = (
+  { query, inTransaction }: PostgresSession,
+  step: () => Promise<boolean>,
+): Promise<boolean> =>
+  inTransaction(async () => {
+    const [turn] = await query<{ isOurs: boolean }>(
+      'select pg_try_advisory_xact_lock($1, $2) as "isOurs"',
+      tidyLock,
+    );
+    return turn!.isOurs && step();
+  }, "begin isolation level read committed");
 
 const lastSurplus = "select max(number) - $1 as number from request";
 
@@ -171,7 +190,7 @@ export function openPostgresRetention(
     const start = logStartOf(now, retention);
     await query("update request_log_start set at = $1 where at <> $1", [start]);
     if (!look.isDue(now)) return false;
-    return inTurn(session, tidyJob, async () => {
+    return inTurn(session, async () => {
       surplus ??=
         (await query<{ number: number | null }>(lastSurplus, [retention.logRowsMax]))[0]!.number ??
         0;

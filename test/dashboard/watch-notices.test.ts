@@ -104,7 +104,7 @@ test("without a mail server no notice counts as sent", async (t) => {
   assert.deepEqual(await off.control.database.selectFrom("notice").selectAll().execute(), []);
 });
 
-test("an account worker mails due notices without a request, and closes once they are sent", async (t) => {
+test("account workers of two servers mail each due notice once, without a request, and close once it is sent", async (t) => {
   const mail = await startMailServer(t);
   const { place, dataDir, control, signUp } = await openPeople(t);
   const { databaseUrl: url } = place;
@@ -120,17 +120,20 @@ test("an account worker mails due notices without a request, and closes once the
   const clock = fixedClock();
   const counters = openMemoryCounters({ dir: null, clock, onFault: assert.ifError });
   const database = url === null ? null : { url, gateMemory: makeGateMemory() };
-  const accountWorker = openAccountWorker({
-    settings: () => ({ ...workerSettings, dataDir, database, linkBase: base, smtpUrl: mail.url }),
-    quota: { look: counters.look, take: () => assert.fail("a notice charges nobody") },
-    reportError: (error) => void errors.push(error),
-  });
-  t.after(() => accountWorker.close());
-  accountWorker.open();
+  const two = Array.from({ length: 2 }, () =>
+    openAccountWorker({
+      settings: () => ({ ...workerSettings, dataDir, database, linkBase: base, smtpUrl: mail.url }),
+      quota: { look: counters.look, take: () => assert.fail("a notice charges nobody") },
+      reportError: (error) => void errors.push(error),
+    }),
+  );
+  const close = () => Promise.all(two.map((accountWorker) => accountWorker.close()));
+  t.after(close);
+  for (const accountWorker of two) accountWorker.open();
   const { headers, text } = await mail.messageTo("ada@example.org");
   assert.match(headers["subject"]!, /expires soon/);
   assert.match(text, new RegExp(`https://records\\.example/account/keys/${id}`));
-  await accountWorker.close();
+  await close();
   assert.equal(mail.messages.length, 1);
   assert.deepEqual(errors, []);
 });

@@ -3,10 +3,9 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import fc from "fast-check";
 import { makeRequestId } from "#http/routes.ts";
-import { inTurn } from "#store/job-locks.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { connectPostgres, makeGateMemory } from "#store/postgres.ts";
-import { tidyJob, openPostgresWrites } from "#usage/postgres.ts";
+import { inTurn, openPostgresWrites } from "#usage/postgres.ts";
 import { readRequests } from "#usage/request-log.ts";
 import { sizeOf, type WriterOptions } from "#usage/writer.ts";
 import { anyRequest } from "../support/any-request.ts";
@@ -203,7 +202,7 @@ test("instances that write for different accounts do not wait for each other, no
     await query("begin");
     await write(batchOf([request({ account: 1 + i })]));
   }
-  await inTurn(tidying!, tidyJob, async () => {
+  await inTurn(tidying!, async () => {
     assert.equal(await tidyUsage(placeIn(url), noon), 0);
     return true;
   });
