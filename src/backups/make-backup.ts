@@ -3,11 +3,13 @@ import { createHash } from "node:crypto";
 import {
   chmodSync,
   closeSync,
+  copyFileSync,
   createReadStream,
   existsSync,
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
 } from "node:fs";
 import { open } from "node:fs/promises";
@@ -16,8 +18,11 @@ import { basename, dirname, join, resolve } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import { checkGeneration } from "#datasets/check-generations.ts";
+import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { hashFile } from "#datasets/dataset-hash.ts";
 import type { Generation } from "#datasets/generation.ts";
+import { openPublications, type Publications } from "#datasets/publications.ts";
+import type { Publication } from "#records/publication.ts";
 import { schemaSteps, type StoreName, storeNames } from "#store/schema-steps.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import { syncPath } from "#store/whole-file.ts";
@@ -29,10 +34,10 @@ import {
   manifestBytesMax,
   type ManifestFile,
   manifestName,
+  stepPaths,
 } from "./manifest.ts";
 import { finishRestore, withTemporaryFolder } from "./restore-folders.ts";
-import { gatherSteps, stepPaths } from "./steps.ts";
-import { requestTables, damageOf, isEmptied } from "./stored-tables.ts";
+import { requestTables } from "./stored-tables.ts";
 import { type Content, type Sink, type Written, writeTar } from "./tar.ts";
 
 interface BackupOrder extends Installation {
@@ -199,6 +204,54 @@ function datasetContents(dataDir: string, temporary: string): DatasetContents {
   };
 }
 
+/**
+ * Copies the steps that lead to a dataset, because the originals may be removed meanwhile. Leaves out a missing or
+ * incomplete step: its publication then has no step, and clients that follow changes must read everything.
+ * @param folder folder of the datasets.
+ * @param temporary folder for the copies, which keep their names.
+ * @returns the publications for the backup; none if the list is damaged or does not lead to the dataset.
+ */
+function gatherSteps(folder: string, current: string, temporary: string): Publication[] {
+  const publications = openPublications(folder);
+  const noted = listOf(publications, current);
+  if (noted.at(-1)?.version !== current) return [];
+  return noted.map((one) =>
+    one.step !== null && copyStep(publications, one, temporary) ? one : { ...one, step: null },
+  );
+}
+
+/** Lists publications. Returns none if the list is damaged: a backup does without it, and each publication warns. */
+function listOf(publications: Publications, current: string): readonly Publication[] {
+  try {
+    return publications.list(current);
+  } catch (error) {
+    if (error instanceof DatasetFault) return [];
+    throw error;
+  }
+}
+
+/** Copies a step. Returns false and leaves no copy if the step is missing or incomplete. */
+function copyStep(
+  publications: Publications,
+  { from, version: to, step }: Publication,
+  folder: string,
+): boolean {
+  const path = publications.stepPath(from!, to);
+  const copy = join(folder, basename(path));
+  if (existsSync(copy)) return true;
+  try {
+    const stored = publications.openStep(from!, to);
+    if (stored?.changes !== step!.changes) return false;
+    copyFileSync(path, copy);
+    if (statSync(copy).size === stored.placeOf(0, stored.changes).end) return true;
+  } catch (error) {
+    // The step was removed meanwhile: each publication removes steps that are too old.
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  rmSync(copy, { force: true });
+  return false;
+}
+
 function generationContents(catalogue: Catalogue, generation: Generation): Content[] {
   const { version, bytes, sha256 } = generation;
   const { fault, mend, isCurrent } = checkGeneration(catalogue, version, false);
@@ -290,16 +343,18 @@ function finishCopy(
   // Keeps the copy in one file, without a write-ahead log's side files.
   database.exec("pragma journal_mode = delete; pragma synchronous = off");
   if (name === "usage.sqlite" && !hasRequests) removeRequests(database);
-  const damage = damageOf(database);
-  if (damage !== undefined)
+  const said = database.prepare("pragma quick_check(1)").get()!["quick_check"];
+  if (said !== "ok")
     throw new BackupFault(
-      `No backup was made: ${file} is damaged: SQLite says ${damage}. Restore an earlier backup with 'gp-records restore <backup> --replace'.`,
+      `No backup was made: ${file} is damaged: SQLite says ${String(said)}. 'gp-records doctor' says how to mend it.`,
     );
-  if (isEmptied(database, name))
+  const steps = schemaSteps(database);
+  // A control store without tables has lost its keys. An empty usage store may be about to be filled.
+  if (name === "control.sqlite" && steps.length === 0)
     throw new BackupFault(
-      `No backup was made: ${file} is empty. If the data folder is new, start the server once; otherwise restore an earlier backup with 'gp-records restore <backup> --replace'.`,
+      `No backup was made: ${file} is empty. If the data folder is new, start the server once; otherwise its keys are lost: restore an earlier backup with 'gp-records restore FILE --replace --undo-revocations', and revoke again what was revoked since.`,
     );
-  return schemaSteps(database);
+  return steps;
 }
 
 /** Removes the request log and frees its pages. A new database may have no tables yet. */

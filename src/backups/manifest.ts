@@ -5,7 +5,6 @@ import { changeKinds, type Publication } from "#records/publication.ts";
 import { type Static, Type } from "#records/schema.ts";
 import { knownSteps, type StoreName, storeNames, unfitSchema } from "#store/schema-steps.ts";
 import { BackupFault } from "./backup-fault.ts";
-import { parseJson, stepPaths } from "./steps.ts";
 
 /** Version of the backup format; no other is read. Raise it if an older program could misread a newer backup. */
 export const backupFormat = 5;
@@ -98,7 +97,7 @@ export async function readManifest(text: string, name: string): Promise<Manifest
   const value = parseJson(text);
   const notOurs = (reason: string) =>
     new BackupFault(
-      `${name} is not a backup of gp-records, or its manifest is damaged: ${reason}. Nothing was changed.`,
+      `${name} is not a backup of gp-records, or its manifest is damaged: ${reason}. Nothing was changed. Name a file that \`gp-records backup\` made.`,
     );
   if (value === null) throw notOurs("it does not begin with a manifest in JSON");
   const [head, whole] = await compileSchemas();
@@ -124,7 +123,7 @@ export async function readManifest(text: string, name: string): Promise<Manifest
 }
 
 /** Lists the databases in a backup, with the steps of their schemas. */
-export const storesOf = ({ schema }: Manifest): [StoreName, readonly string[]][] =>
+const storesOf = ({ schema }: Manifest): [StoreName, readonly string[]][] =>
   storeNames.flatMap((store) => {
     const taken = schema[store];
     return taken === undefined ? [] : [[store, taken] as [StoreName, readonly string[]]];
@@ -154,21 +153,34 @@ function firstFault([finding]: readonly Finding[]): string {
 /** Returns the fault of a manifest that does not list exactly the files of its databases, datasets and steps. */
 function filesFault(manifest: Manifest): string | undefined {
   const { dataset, pinned, publications, files } = manifest;
-  const expected = new Set<string>(storesOf(manifest).map(([store]) => store));
-  if (dataset !== null) expected.add("datasets/current");
-  for (const path of stepPaths(publications)) expected.add(path);
-  for (const version of dataset === null ? pinned : [...pinned, dataset])
-    for (const end of ["sqlite", "json"]) expected.add(`datasets/${version}.${end}`);
-  if (manifest.control_only && String([...expected]) !== "control.sqlite")
-    return "names more than control.sqlite, though it claims to hold nothing else";
-  if (publications.length > 0 && publications.at(-1)!.version !== dataset)
-    return "lists publications that do not end with its dataset";
-  const found = new Set<string>();
-  for (const { path } of files) {
-    if (!expected.has(path)) return `holds files that no backup of gp-records has ('${path}')`;
-    if (found.has(path)) return `names ${path} twice`;
-    found.add(path);
+  const versions = dataset === null ? pinned : [...pinned, dataset];
+  const expected = new Set([
+    ...storesOf(manifest).map(([store]) => store),
+    ...stepPaths(publications),
+    ...versions.flatMap((one) => [`datasets/${one}.sqlite`, `datasets/${one}.json`]),
+    ...(dataset === null ? [] : ["datasets/current"]),
+  ]);
+  const found = new Set(files.map(({ path }) => path));
+  const [other] = found.difference(expected);
+  if (other !== undefined) return `holds files that no backup of gp-records has ('${other}')`;
+  const [missing] = expected.difference(found);
+  if (missing !== undefined) return `lacks ${missing}`;
+  return found.size < files.length ? "names a file twice" : undefined;
+}
+
+/** Lists the paths of the steps in a backup. Publications of a dataset after the same predecessor share a step. */
+export const stepPaths = (publications: readonly Publication[]): Set<string> =>
+  new Set(
+    publications.flatMap(({ from, version, step }) =>
+      step === null ? [] : [`datasets/changes/changes-${from}..${version}.ndjson`],
+    ),
+  );
+
+/** Parses JSON. Returns null if the text is not JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
   }
-  const missing = [...expected].find((path) => !found.has(path));
-  return missing === undefined ? undefined : `lacks ${missing}`;
 }

@@ -18,7 +18,7 @@ import type { Publication } from "#records/publication.ts";
 import { migratePostgres, refuseUnready, refuseUnfit } from "#store/postgres-schema.ts";
 import { placeName, type PostgresSession, withSession } from "#store/postgres.ts";
 import type { StoreName } from "#store/schema-steps.ts";
-import { controlFile, controlShape, usageShape, openFile } from "#store/sqlite-file.ts";
+import { controlFile, openFile, shapes } from "#store/sqlite-file.ts";
 import { BackupFault } from "./backup-fault.ts";
 import { type ControlFacts, queryControlFacts, readControlFacts } from "./control-facts.ts";
 import type { Manifest } from "./manifest.ts";
@@ -55,8 +55,6 @@ export const writeDataFolder = (
 
 const tablesIn = (store: StoreName, hasRequests: boolean): readonly string[] =>
   hasRequests ? [...storedTables[store], ...requestTables] : storedTables[store];
-
-const shapes = { "control.sqlite": controlShape, "usage.sqlite": usageShape } as const;
 
 async function fetchStore(
   session: PostgresSession,

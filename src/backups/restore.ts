@@ -16,7 +16,7 @@ import { controlFile, makePrivateFolder } from "#store/sqlite-file.ts";
 import { StoreFault } from "#store/domain-error.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import { openControl } from "#store/stores.ts";
-import { otherThanFile, syncPath } from "#store/whole-file.ts";
+import { syncPath } from "#store/whole-file.ts";
 import { BackupFault } from "./backup-fault.ts";
 import {
   type ControlFacts,
@@ -173,28 +173,16 @@ function addWhatStays(
   fresh: string,
 ): void {
   const hasSame = present !== null && hasSameNumbers(present, backup);
-  if (hasSame) copyCounts(join(dataDir, "counts"), join(fresh, "counts"));
+  // Used quota stays used, so that nobody gains quota by a restore.
+  const counts = join(dataDir, "counts");
+  if (hasSame && existsSync(counts))
+    for (const name of readdirSync(counts))
+      copyFileSync(join(counts, name), join(fresh, "counts", name));
   if (!manifest.control_only) return;
   // Usage is stored by account number, so it is replaced if a number stands for another account.
   const isOfSame = hasSame || present === null;
   for (const name of isOfSame ? ["datasets", "usage.sqlite"] : ["datasets"])
     if (existsSync(join(dataDir, name))) rmSync(join(fresh, name), { recursive: true });
-}
-
-/**
- * Copies the counts, if there are any. Used quota stays used, so that nobody gains quota by a restore.
- * @throws BackupFault naming anything that is not a file: copying a FIFO would wait for a writer.
- */
-function copyCounts(counts: string, folder: string): void {
-  for (const name of existsSync(counts) ? readdirSync(counts) : []) {
-    const path = join(counts, name);
-    const other = otherThanFile(path);
-    if (other !== null)
-      throw new BackupFault(
-        `Nothing was restored: ${path} is ${other}, not a file of counts. Find out who put it there, move it away, and try again.`,
-      );
-    copyFileSync(path, join(folder, name));
-  }
 }
 
 /**

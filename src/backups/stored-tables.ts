@@ -26,17 +26,6 @@ export const storedTables: Readonly<Record<StoreName, readonly string[]>> = {
 /** Tables of the request log, which a backup includes only on request. */
 export const requestTables = ["word", "request"] as const;
 
-/** Returns a database's damage in the words of SQLite; undefined if there is none. */
-export function damageOf(database: DatabaseSync): string | undefined {
-  const result = String(database.prepare("pragma quick_check(1)").get()!["quick_check"]);
-  return result === "ok" ? undefined : result;
-}
-
-/** Reports whether a control store has lost its tables, and so its keys. An empty usage store may be about to be filled. */
-export const isEmptied = (database: DatabaseSync, store: StoreName): boolean =>
-  store === "control.sqlite" &&
-  database.prepare("select 1 from sqlite_schema limit 1").get() === undefined;
-
 const rowsAtOnce = 1000;
 
 /** Copies a table's rows, as the session's transaction sees them, to the same table of a file. */

@@ -187,3 +187,6 @@ export const usageShape = (dataDir: string, busyMilliseconds = busyDefault): Fil
   pragmas: "pragma synchronous = normal; pragma auto_vacuum = full",
   busyMilliseconds,
 });
+
+/** Functions that return the shape of each store, by file name. */
+export const shapes = { "control.sqlite": controlShape, "usage.sqlite": usageShape } as const;

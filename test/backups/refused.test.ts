@@ -106,7 +106,7 @@ test("a manifest that names databases or files that no backup has is refused, wh
     });
   for (const path of ["../escape", "/etc/passwd", "__proto__", "datasets/other.json", "counts/1"])
     await refused(/holds files that no backup/, (files) => files.set(path, Buffer.from("x")));
-  await refused(/names control\.sqlite twice/, unchanged, (sound) => {
+  await refused(/names a file twice/, unchanged, (sound) => {
     sound.files.push(sound.files[0]);
   });
   const other = "20261102T030000Z-00000000";
@@ -134,28 +134,8 @@ test("a manifest of another format, or a newer schema, is refused with the versi
   });
 });
 
-test("a backup of the control store alone that names more is refused", async (t) => {
+test("a manifest has to name the databases that are there", async (t) => {
   const { refused } = await refusals(t);
-  await refused(/names more than control\.sqlite/, unchanged, (sound) => {
-    sound.control_only = true;
-  });
-  await refused(
-    /names more than control\.sqlite/,
-    (files) => {
-      for (const path of files.keys()) if (path !== "usage.sqlite") files.delete(path);
-    },
-    (sound) => {
-      Object.assign(sound, { control_only: true, dataset: null, pinned: [] });
-      delete sound.schema["control.sqlite"];
-    },
-  );
-});
-
-test("what is said of the databases has to be what they are", async (t) => {
-  const { refused } = await refusals(t);
-  await refused(/control\.sqlite/, unchanged, (sound) => {
-    sound.schema["control.sqlite"].pop();
-  });
   await refused(/control\.sqlite/, unchanged, (sound) => {
     delete sound.schema["control.sqlite"];
   });
@@ -164,11 +144,8 @@ test("what is said of the databases has to be what they are", async (t) => {
   });
 });
 
-test("a backup whose current dataset is not the one of its manifest is refused", async (t) => {
-  const { refused, version } = await refusals(t);
-  const absent = "20261102T030000Z-00000000";
-  for (const text of [`${absent}\n`, "garbage", "", `${version} ${version}`])
-    await refused(/datasets\/current/, (files) => files.set("datasets/current", Buffer.from(text)));
+test("a backup with a dataset that its manifest does not name is refused", async (t) => {
+  const { refused } = await refusals(t);
   await refused(/holds files that no backup/, unchanged, (sound) => {
     sound.dataset = null;
   });
@@ -190,28 +167,15 @@ test("a database that no gp-records made is refused before it is put in place", 
     refused(words, altered("control.sqlite", sql), (sound) => {
       if (/schema_step/.test(sql)) sound.schema["control.sqlite"] = [];
     });
-  await control(
-    /a table "account" that differs/,
-    "alter table account rename column name to label",
-  );
-  await control(/a table "api_key" that differs/, "alter table api_key add column extra text");
+  await control(/table "account"/, "alter table account rename column name to label");
+  await control(/table "api_key"/, "alter table api_key add column extra text");
   await control(/"audit"/, "drop table audit");
   await control(/"key_change_api_key_update"/, "drop trigger key_change_api_key_update");
   await control(/"api_key_form"/, "drop index api_key_form");
   await control(/"person"/, "drop table member; drop table person; create view person as select 1");
-  await control(
-    /"account"\."suspended_at"/,
-    "update account set suspended_at = x'1b', created_at = created_at",
-  );
-  await control(/"api_key"\."digest"/, "update api_key set digest = 5 where name = 'first'");
   // The steps would be taken anew, onto tables that are there.
   await control(/control\.sqlite/, "delete from schema_step");
   await control(/control\.sqlite/, "drop table schema_step");
-  await control(
-    /"api_key" that refers to a missing row/,
-    "pragma foreign_keys = off; delete from account",
-  );
-  await refused(/control\.sqlite/, (files) => files.set("control.sqlite", Buffer.alloc(0)), empty);
   await refused(/control\.sqlite/, (files) => files.set("control.sqlite", Buffer.from("no")));
   await refused(/control\.sqlite/, (files) => files.set("control.sqlite", Buffer.alloc(8192)));
 });
@@ -240,10 +204,6 @@ test("a control store with anything that no gp-records made is refused", async (
     "drop index api_key_form; create index api_key_form on api_key (account, form)",
   );
 });
-
-const empty = (sound: any) => {
-  sound.schema["control.sqlite"] = [];
-};
 
 test("a usage database of other columns is refused", async (t) => {
   const { refused } = await refusals(t);
@@ -419,7 +379,7 @@ test("a list of publications that is damaged is no reason to have no backup, and
   assert.notEqual(last.step, null);
 });
 
-test("steps in a backup that are not what gp-records writes are refused, and nothing is changed", async (t) => {
+test("publications in a backup that are not what gp-records writes are refused, and nothing is changed", async (t) => {
   const { file, target } = await published(t);
   const tampered = `${file}.tampered`;
   const refused = async (
@@ -436,24 +396,6 @@ test("steps in a backup that are not what gp-records writes are refused, and not
   };
   const said = (expected: RegExp, change: (manifest: any) => unknown) =>
     refused(expected, unchanged, (manifest) => void change(manifest));
-  /** Changes the text of the first step. */
-  const ofStep = (change: (text: string) => string) => (files: Contents) => {
-    const path = [...files.keys()].find((name) => name.endsWith(".ndjson"))!;
-    files.set(path, Buffer.from(change(files.get(path)!.toString())));
-  };
-  const ofHead = (change: (head: any) => void) =>
-    ofStep((text) => {
-      const [head, ...rest] = text.split("\n");
-      const value = JSON.parse(head!);
-      change(value);
-      return [JSON.stringify(value), ...rest].join("\n");
-    });
-  const notLeading = /lists publications that do not end with its dataset/;
-  await said(notLeading, ({ publications }) => publications.pop());
-  await said(
-    notLeading,
-    ({ publications }) => (publications.at(-1).version = publications[0].version),
-  );
   await said(/"publications"/, (manifest) => (manifest.publications = -1));
   await said(/"publications"/, (manifest) => delete manifest.publications);
   await said(
@@ -465,28 +407,9 @@ test("steps in a backup that are not what gp-records writes are refused, and not
     ({ publications }) => (publications[1].published_at = "2026-13-45T00:00:00Z"),
   );
   await said(/"publications\.1\.step/, ({ publications }) => (publications[1].step.changes = -1));
-  const other = /whose first line is not that of a step/;
-  await said(other, ({ publications }) => publications[1].step.changes++);
   const unknown = /holds files that no backup/;
   await said(unknown, ({ publications }) => (publications[1].step = null));
   await said(unknown, (manifest) => (manifest.publications = []));
-  for (const change of [
-    (head: any) => (head.to = "../../../escaped"),
-    (head: any) => (head.changes = -1),
-    (head: any) => head.changes++,
-    (head: any) => Object.assign(head, { changes: undefined, more: "x".repeat(5000) }),
-  ])
-    await refused(other, ofHead(change));
-  for (const [words, change] of [
-    [other, (text: string) => `{}\n${text}`],
-    [/has a damaged step/, (text: string) => text.slice(0, -1)],
-    [
-      /has a damaged step/,
-      (text: string) => text.slice(0, text.slice(0, -1).lastIndexOf("\n") + 1),
-    ],
-    [/has a damaged step/, (text: string) => `${text}{"more":1}`],
-  ] as const)
-    await refused(words, ofStep(change));
   await refused(/lacks datasets\/changes\/changes-/, (files) => {
     files.delete([...files.keys()].find((name) => name.endsWith(".ndjson"))!);
   });
