@@ -70,7 +70,7 @@ export async function startSeveral(
   const url = server.url.replace(/\/postgres$/, "/records");
   await runSql(server.url, "create role serving login");
   await runSql(server.url, "create database records");
-  await migratePostgres({ url });
+  await migratePostgres(url);
   await runSql(
     url,
     "grant select, insert, update, delete on all tables in schema public to serving",

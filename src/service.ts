@@ -35,7 +35,6 @@ import { isInvented } from "#records/common.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { takeLock } from "#store/lock.ts";
-import type { GateMemory, PostgresPlace } from "#store/postgres.ts";
 import { controlFile, controlShape, openFile } from "#store/sqlite-file.ts";
 import { openRecording, type Recording } from "#usage/writer.ts";
 
@@ -76,8 +75,8 @@ export async function openService(
 
   const reportKeys = report("keys", "keys cannot be read");
   const { databaseUrl } = config;
-  const shared = databaseUrl === null ? null : await openDatabase(databaseUrl, reportKeys);
-  if (shared === null) openFile(controlShape(dataDir)).close();
+  const sharedKeys = databaseUrl === null ? null : await openDatabaseKeys(databaseUrl, reportKeys);
+  if (sharedKeys === null) openFile(controlShape(dataDir)).close();
   const lock = takeLock(
     join(dataDir, "server.lock"),
     `Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`,
@@ -85,17 +84,18 @@ export async function openService(
   const counting = {
     clock,
     patience: patience ?? { answer: config.countersPatienceMilliseconds },
-    onFault: report("counts", shared === null ? "counts cannot be saved" : "counts are not shared"),
+    onFault: report(
+      "counts",
+      databaseUrl === null ? "counts cannot be saved" : "counts are not shared",
+    ),
   };
-  const place = shared?.place ?? null;
-  const counters = await openCounters(config, log, place, counting).catch((fault: unknown) => {
+  const counters = await openCounters(config, log, counting).catch((fault: unknown) => {
     lock.release();
     throw fault;
   });
   const accountWorker = openAccountWorker({
     settings: () => ({
       ...config,
-      database: shared?.forThreads ?? null,
       linkBase: config.publicUrl ?? localUrl(config.host, (server.address() as AddressInfo).port),
     }),
     quota: {
@@ -113,7 +113,6 @@ export async function openService(
   const offers = config.exports ? await openOffers(config, log, program, model) : null;
   const datasets = await followDatasets(config, log, {
     ahead,
-    database: shared?.forThreads ?? null,
     program,
     onModel(next, from) {
       served = next;
@@ -136,14 +135,14 @@ export async function openService(
   const { buildServer } = await import("#http/build-server.ts");
   const keyVerifier = openKeyVerifier({
     keys:
-      shared?.keys ??
+      sharedKeys ??
       openKnownKeys({ source: watchControl(controlFile(dataDir), now), onFault: reportKeys }),
     accountUrl: accountUrl(config),
     now,
   });
   const recording = openRecording({
     dataDir,
-    database: shared?.forThreads ?? null,
+    databaseUrl,
     retention: { logDays: config.usageLogDays, logRowsMax: config.usageLogRows },
     now,
     onFault: report("usage", "usage cannot be saved"),
@@ -317,22 +316,13 @@ const usageMetrics = ({ waiting, waitingBytesMax, lostCount }: Recording) => [
 ];
 
 /**
- * Opens a server's PostgreSQL database: its keys, and the data that each thread needs to connect. The modules are
- * imported here, because a server without PostgreSQL needs none of them.
+ * Opens the keys in a server's PostgreSQL database. The modules are imported here, because a server without PostgreSQL
+ * needs none of them.
  */
-async function openDatabase(url: string, onFault: (fault: Error | null) => void) {
-  const { makeGateMemory, openGate } = await import("#store/postgres.ts");
+async function openDatabaseKeys(url: string, onFault: (fault: Error | null) => void) {
   const { openSharedKeys } = await import("#keys/shared-keys.ts");
   const { connectKeys } = await import("#store/watch-postgres.ts");
-  const gateMemory = makeGateMemory();
-  const place = { url, gate: openGate(gateMemory) };
-  const connect = (onChange: () => void) => connectKeys(place, onChange);
-  return {
-    place,
-    /** Data that other threads need to connect. */
-    forThreads: { url, gateMemory },
-    keys: await openSharedKeys({ connect, onFault }),
-  };
+  return openSharedKeys({ connect: (onChange) => connectKeys(url, onChange), onFault });
 }
 
 /**
@@ -340,9 +330,8 @@ async function openDatabase(url: string, onFault: (fault: Error | null) => void)
  * @throws StoreFault if the server that counts must be set up first, or refuses the user or the password.
  */
 async function openCounters(
-  { dataDir, countersUrl, countersOutage: outage }: Config,
+  { dataDir, databaseUrl, countersUrl, countersOutage: outage }: Config,
   log: Logger,
-  database: PostgresPlace | null,
   options: Omit<SharedCountersOptions, "engine" | "outage">,
 ): Promise<Counters & { metrics: readonly Metric[] }> {
   let emptied = 0;
@@ -362,14 +351,14 @@ async function openCounters(
       () => (countersUrl === null ? null : emptied),
     ),
   ];
-  if (database === null) {
+  if (databaseUrl === null) {
     const metrics = metricsOf(() => "embedded");
     return { ...openMemoryCounters({ dir: dataDir, ...options }), metrics };
   }
   const { openSharedCounters } = await import("#limits/shared-counters.ts");
   const engine =
     countersUrl === null
-      ? (await import("#limits/postgres-engine.ts")).openPostgresEngine(database)
+      ? (await import("#limits/postgres-engine.ts")).openPostgresEngine(databaseUrl)
       : await (
           await import("#limits/valkey-engine.ts")
         ).openValkeyEngine(countersUrl, { onEmptied });
@@ -380,8 +369,6 @@ async function openCounters(
 interface FollowOrder {
   /** Load of the current dataset, if it has already begun. */
   ahead: Load | null;
-  /** Database with the shared datasets; null if each server has its own. */
-  database: { url: string; gateMemory: GateMemory } | null;
   program: string;
   /** Called with the model to answer from when a dataset is taken over. The model before it is closed soon after. */
   onModel(model: ReadModel, from: LoadOrder): void;
@@ -394,15 +381,15 @@ interface FollowOrder {
 async function followDatasets(
   config: Config,
   log: Logger,
-  { ahead, database, program, onModel }: FollowOrder,
+  { ahead, program, onModel }: FollowOrder,
 ) {
   const catalogue = openCatalogue(join(config.dataDir, "datasets"));
   let failures = 0;
   const shared =
-    database === null
+    config.databaseUrl === null
       ? null
       : (await import("#datasets/start-following.ts")).startFollowing({
-          ...database,
+          url: config.databaseUrl,
           folder: catalogue.folder,
           fetchesPinned: config.exports,
           program,

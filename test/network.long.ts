@@ -41,7 +41,7 @@ async function openWorld(t: TestContext) {
   appendFileSync(join(data, "pg_hba.conf"), "host all all 10.213.0.0/16 trust\n");
   await runSql(postgres.url, "select pg_reload_conf()");
   await runSql(postgres.url, "create database records");
-  await migratePostgres({ url: databaseUrl });
+  await migratePostgres(databaseUrl);
   const redis = await spawnRedis({
     port: redisPort,
     folder: temporaryFolder(t),

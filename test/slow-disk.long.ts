@@ -123,7 +123,7 @@ test(
     t.after(() => postgres.stop());
     await runSql(postgres.url, "create database records");
     const databaseUrl = urlOf(postgres, "records");
-    await migratePostgres({ url: databaseUrl });
+    await migratePostgres(databaseUrl);
     await publishShared(t, { databaseUrl }, cast);
     const shared = { databaseUrl };
     const instances = [await startInstance(t, shared), await startInstance(t, shared)];
@@ -186,7 +186,7 @@ test(
     t.after(() => postgres.stop());
     await runSql(postgres.url, "create database records");
     const databaseUrl = urlOf(postgres, "records");
-    await migratePostgres({ url: databaseUrl });
+    await migratePostgres(databaseUrl);
     await publishShared(t, { databaseUrl }, cast);
     const redis = await startRedis();
     t.after(() => redis.end());

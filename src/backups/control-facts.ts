@@ -113,7 +113,7 @@ export async function presentControl({
 
 async function databaseFacts(url: string): Promise<ControlFacts | null> {
   const { withSession } = await import("#store/postgres.ts");
-  return withSession({ url }, (session) =>
+  return withSession(url, (session) =>
     session.inTransaction(async () => {
       const sql = "select to_regclass('account') is null as \"isEmpty\"";
       const [found] = await session.query<{ isEmpty: boolean }>(sql);

@@ -40,7 +40,7 @@ export const writeDataFolder = (
   { isControlOnly, hasRequests }: { isControlOnly: boolean; hasRequests: boolean },
 ): Promise<void> =>
   withSession(
-    { url },
+    url,
     async (session) => {
       await refuseUnready(session, placeName(url));
       await session.inTransaction(async () => {
@@ -112,8 +112,8 @@ export const restoreIntoDatabase = (order: RestoreOrder & { url: string }): Prom
   withTemporaryFolder(join(tmpdir(), "gp-records-restore"), async (folder) => {
     const { url, isTrial, now } = order;
     const place = placeName(url);
-    await withSession({ url }, async (session) => {
-      await refuseUnfit(session, { url });
+    await withSession(url, async (session) => {
+      await refuseUnfit(session, url);
       await refuseTaken(session, place);
     });
     const prepared = await prepare(order, folder);
@@ -123,9 +123,9 @@ export const restoreIntoDatabase = (order: RestoreOrder & { url: string }): Prom
       const facts = await readControlFacts(controlFile(folder));
       return { ...reportOf(prepared, facts, now), ...own };
     }
-    await migratePostgres({ url });
+    await migratePostgres(url);
     const restored = await withSession(
-      { url },
+      url,
       (session) => session.inTransaction(() => fill(session, place, folder, manifest)),
       options,
     );

@@ -16,7 +16,7 @@ export const migrateCommand = command({
     }
     const { migratePostgres } = await import("#store/postgres-schema.ts");
     const { placeName } = await import("#store/postgres.ts");
-    const steps = await migratePostgres({ url: databaseUrl });
+    const steps = await migratePostgres(databaseUrl);
     return { engine: "postgresql", steps, place: placeName(databaseUrl) };
   },
   json: ({ engine, steps }) => ({ engine, steps }),

@@ -4,7 +4,6 @@ import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";
 import type { Site } from "#pages/layout.ts";
-import type { GateMemory } from "#store/postgres.ts";
 
 /** Media type of the forms of account pages. */
 export const formType = "application/x-www-form-urlencoded";
@@ -84,8 +83,6 @@ export type FromAccountWorker =
 
 /** Settings of the account worker, copied to its thread. */
 export interface AccountWorkerSettings extends Config {
-  /** PostgreSQL database with the accounts, and the threads' shared gate; null if `dataDir` holds the accounts. */
-  database: { url: string; gateMemory: GateMemory } | null;
   /** Origin (and path) before `/account` in mailed links; never taken from a request. */
   linkBase: string;
 }

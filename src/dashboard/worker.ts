@@ -142,11 +142,10 @@ function readModel(): ReadModel | null {
 
 /** Opens the stores. PostgreSQL may be unreachable at the moment; the HTTP thread has already checked its schema. */
 async function openStores(): Promise<{ control: ControlStore; usage: UsageStore }> {
-  const { dataDir, database } = settings;
-  if (database === null)
+  const { dataDir, databaseUrl } = settings;
+  if (databaseUrl === null)
     return { control: await openControl(dataDir), usage: await openUsage(dataDir) };
-  const { openGate } = await import("#store/postgres.ts");
-  return openSharedStores({ url: database.url, gate: openGate(database.gateMemory) });
+  return openSharedStores(databaseUrl);
 }
 
 function track(work: Promise<void>): void {

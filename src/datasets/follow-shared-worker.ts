@@ -1,7 +1,6 @@
 /** The worker that talks to the database of shared datasets, so that the HTTP thread never waits for it. */
 import { hostname } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
-import { type GateMemory, openGate } from "#store/postgres.ts";
 import { openCache } from "./dataset-cache.ts";
 import { followShared } from "./follow-shared.ts";
 import { openSharedStore } from "./postgres.ts";
@@ -12,8 +11,6 @@ import { ownFormat } from "./store.ts";
 export interface FollowOrder {
   /** `DATABASE_URL`. */
   url: string;
-  /** Memory shared by all threads, so that together they try an unreachable database only once a second. */
-  gateMemory: GateMemory;
   folder: string;
   /** True to fetch pinned datasets too. */
   fetchesPinned: boolean;
@@ -31,14 +28,14 @@ export type FromFollower = { wanted: string | null } | "pointed" | { fault: Erro
 
 const noteEveryMilliseconds = 2000;
 
-const { url, gateMemory, folder, fetchesPinned, program, id } = workerData as FollowOrder;
+const { url, folder, fetchesPinned, program, id } = workerData as FollowOrder;
 const port = parentPort!;
 const tell = (message: FromFollower) => port.postMessage(message);
 lowerOwnPriority();
 const cache = openCache(folder);
 // This thread publishes nothing, so it makes no steps.
 const keeping = { changesDays: 0, warn() {} };
-const store = openSharedStore({ url, gate: openGate(gateMemory) }, cache, keeping);
+const store = openSharedStore(url, cache, keeping);
 const follower = followShared({
   store,
   cache,

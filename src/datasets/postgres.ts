@@ -6,9 +6,7 @@ import { timeText } from "#store/dataset-tables.ts";
 import { StoreFault } from "#store/domain-error.ts";
 import {
   connectPostgres,
-  openGate,
   placeName,
-  type PostgresPlace,
   type PostgresSession,
   withSession,
 } from "#store/postgres.ts";
@@ -57,7 +55,7 @@ export interface SharedStore extends OpenStore {
 /** Opens the store for a command. @throws DatasetFault if the folder has datasets that were not fetched. */
 export function openPostgresStore(order: Omit<StoreOrder, "now">, url: string): SharedStore {
   const cache = openCache(order.folder);
-  const store = openSharedStore({ url, gate: openGate() }, cache, order);
+  const store = openSharedStore(url, cache, order);
   let kept: Kept | null = null;
   return {
     ...store,
@@ -71,13 +69,13 @@ export function openPostgresStore(order: Omit<StoreOrder, "now">, url: string): 
 
 /** Opens the store. @param cache folder that files are fetched into. */
 export function openSharedStore(
-  place: PostgresPlace,
+  url: string,
   cache: DatasetCache,
   { changesDays, warn }: Pick<StoreOrder, "changesDays" | "warn">,
 ): SharedStore {
   const { catalogue } = cache;
   const { folder } = catalogue;
-  const main = openLastingSession(place);
+  const main = openLastingSession(url);
   const { query } = main;
   const steps = openPublications(folder);
   let looked: { change: number; kept: Kept } | null = null;
@@ -94,7 +92,7 @@ export function openSharedStore(
 
   /** Does work that may take long, on a separate connection. */
   const transferring = <R>(work: (session: PostgresSession) => Promise<R>): Promise<R> =>
-    withSession(place, work, { limits: partLimits });
+    withSession(url, work, { limits: partLimits });
 
   /** Stores a file in one transaction, so that nobody ever sees only a part of it. */
   const storing = (work: (session: PostgresSession) => Promise<unknown>) =>
@@ -246,7 +244,7 @@ export function openSharedStore(
     pullStep: (path, from, to) =>
       transferring((session) => pullFile(session, stepName(from, to), path)),
     async take() {
-      const release = await lockImports(place);
+      const release = await lockImports(url);
       try {
         await query(removeSql("(select version from dataset where is_added)"));
       } catch (error) {
@@ -288,12 +286,12 @@ const findAny = ({ added, find }: Kept, version: string): Generation =>
   added.find((one) => one.version === version) ?? find(version);
 
 /** Returns a session that is opened when it is first needed, and reopened after it has ended. */
-function openLastingSession(place: PostgresPlace): Pick<PostgresSession, "query" | "close"> {
+function openLastingSession(url: string): Pick<PostgresSession, "query" | "close"> {
   let main: PostgresSession | null = null;
   let opening: Promise<PostgresSession> | null = null;
   let isClosed = false;
   const openOnce = async () => {
-    main = await connectPostgres(place);
+    main = await connectPostgres(url);
     if (isClosed) main.close();
     return main;
   };
@@ -352,9 +350,9 @@ const holderName = `gp-records process ${process.pid} on ${hostname()}`;
  * @returns a function that releases it.
  * @throws StoreFault `busy` if another process has it. The message names the holder if it is known.
  */
-async function lockImports(database: PostgresPlace): Promise<() => Promise<void>> {
-  const place = placeName(database.url);
-  const session = await connectPostgres(database, { name: holderName });
+async function lockImports(url: string): Promise<() => Promise<void>> {
+  const place = placeName(url);
+  const session = await connectPostgres(url, { name: holderName });
   try {
     const [row] = await session.query<{ is_ours: boolean }>(
       "select pg_try_advisory_lock($1, $2) as is_ours",

@@ -20,10 +20,10 @@ const agreedLatelyMilliseconds = 2000;
 
 /** Starts the worker. @throws DatasetFault if the folder has datasets that were not fetched. */
 export function startFollowing(request: StartRequest) {
-  const { url, gateMemory, folder, fetchesPinned, program, onPointed, onFault, now } = request;
+  const { url, folder, fetchesPinned, program, onPointed, onFault, now } = request;
   openCache(folder);
   const id = randomUUID();
-  const workerData: FollowOrder = { url, gateMemory, folder, fetchesPinned, program, id };
+  const workerData: FollowOrder = { url, folder, fetchesPinned, program, id };
   let wanted: string | null | undefined;
   let served: string | null = null;
   let agreedAt = now();

@@ -55,9 +55,9 @@ export const database: Check = {
     const { refuseUnfit, refuseUnready } = await import("#store/postgres-schema.ts");
     const place = placeName(url);
     try {
-      const session = await connectPostgres({ url });
+      const session = await connectPostgres(url);
       try {
-        const version = await refuseUnfit(session, { url });
+        const version = await refuseUnfit(session, url);
         await refuseUnready(session, place);
         return [ok(`${place} has the current schema; its server is version ${version}`)];
       } finally {
@@ -79,7 +79,7 @@ export const counters: Check = {
     if (config === null || config.databaseUrl === null) return [];
     const { countersUrl, databaseUrl: url } = config;
     const engine: Engine = await (countersUrl === null
-      ? (await import("#limits/postgres-engine.ts")).openPostgresEngine({ url })
+      ? (await import("#limits/postgres-engine.ts")).openPostgresEngine(url)
       : (await import("#limits/valkey-engine.ts")).openValkeyEngine(countersUrl));
     try {
       const answer = engine.connect(() => {}).then(() => engine.decide(probe));

@@ -1,9 +1,7 @@
 /** Counts in PostgreSQL, with one function call for a batch of requests. The function is in store/postgres-steps.ts. */
 import {
   connectPostgres,
-  openGate,
   placeName,
-  type PostgresPlace,
   type PostgresSession,
   type PreparedStatement,
 } from "#store/postgres.ts";
@@ -11,11 +9,8 @@ import type { Engine } from "./engine.ts";
 
 const forgetEveryMilliseconds = 600_000;
 
-/**
- * Opens an engine.
- * @param place database, reached directly or through a session pooler.
- */
-export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): Engine {
+/** Opens an engine. @param url database, reached directly or through a session pooler. */
+export function openPostgresEngine(url: string): Engine {
   let session: PostgresSession | null = null;
   let attempt = 0;
   let forgotAt = performance.now();
@@ -41,18 +36,15 @@ export function openPostgresEngine({ url, gate = openGate() }: PostgresPlace): E
     partOf: () => 0,
     async connect(onLost) {
       const own = ++attempt;
-      const opened = await connectPostgres(
-        { url, gate },
-        {
-          name: "gp-records counters",
-          // A statement that waits longer for a row is given up, because the outage mode applies by then.
-          limits: { connect: 500, statement: 1000 },
-          settings: sessionSettings,
-          onEnd() {
-            if (attempt === own) onLost(new Error("the connection ended"));
-          },
+      const opened = await connectPostgres(url, {
+        name: "gp-records counters",
+        // A statement that waits longer for a row is given up, because the outage mode applies by then.
+        limits: { connect: 500, statement: 1000 },
+        settings: sessionSettings,
+        onEnd() {
+          if (attempt === own) onLost(new Error("the connection ended"));
         },
-      );
+      });
       if (attempt !== own) {
         opened.close();
         throw new Error("the connection was given up");

@@ -16,10 +16,9 @@ import {
   clientConfig,
   connectFault,
   endsConnection,
+  gateOf,
   notTriedNow,
-  openGate,
   placeName,
-  type PostgresPlace,
 } from "./postgres.ts";
 import { refuseUnready } from "./postgres-schema.ts";
 import { postgresFault } from "./store-fault.ts";
@@ -31,8 +30,8 @@ const writeLock = 7_240_318_115_002;
  * Opens a store that connects with the first query. Queries beyond the pool's size wait for a connection, and fail
  * after 1.5 s.
  */
-export async function openPostgresStore<Tables>(database: PostgresPlace) {
-  const pool = await openPool(database);
+export async function openPostgresStore<Tables>(url: string) {
+  const pool = await openPool(url);
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   return {
     database: kysely,
@@ -56,14 +55,14 @@ export async function openPostgresStore<Tables>(database: PostgresPlace) {
  * @throws DomainError `conflict` if the schema must be migrated or this program cannot use it, StoreFault if the
  *   database cannot be used.
  */
-export async function openReadyStore<Tables>(database: PostgresPlace) {
-  const store = await openPostgresStore<Tables>(database);
+export async function openReadyStore<Tables>(url: string) {
+  const store = await openPostgresStore<Tables>(url);
   const query = async <Row>(text: string) => {
     const { rows } = await store.database.executeQuery(CompiledQuery.raw(text));
     return rows as Row[];
   };
   try {
-    await refuseUnready({ query }, placeName(database.url));
+    await refuseUnready({ query }, placeName(url));
     return store;
   } catch (error) {
     await store.close();
@@ -74,8 +73,9 @@ export async function openReadyStore<Tables>(database: PostgresPlace) {
 const connectionsMax = 4;
 const idleMilliseconds = 30_000;
 
-async function openPool({ url, gate = openGate() }: PostgresPlace): Promise<PostgresPool> {
+async function openPool(url: string): Promise<PostgresPool> {
   const place = placeName(url);
+  const gate = gateOf(url);
   const { Pool } = await import("pg");
   const sockets = new Set<Socket>();
   const pool = new Pool({

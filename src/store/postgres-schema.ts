@@ -1,12 +1,7 @@
 /** Checks that a PostgreSQL server is suitable and its schema current, and applies missing steps. */
 import { DomainError, StoreFault } from "./domain-error.ts";
 import { type PostgresStep, postgresSteps } from "./postgres-steps.ts";
-import {
-  connectPostgres,
-  placeName,
-  type PostgresPlace,
-  type PostgresSession,
-} from "./postgres.ts";
+import { connectPostgres, placeName, type PostgresSession } from "./postgres.ts";
 import { type Unfit, unfitSchema } from "./schema-steps.ts";
 
 /**
@@ -82,13 +77,13 @@ const migrationLock = 7_240_318_115_001;
  *   longer than 30 s, `unusable` as `refuseUnfit` does.
  */
 export async function migratePostgres(
-  database: PostgresPlace,
+  url: string,
   steps: readonly PostgresStep[] = postgresSteps,
 ): Promise<string[]> {
-  const place = placeName(database.url);
-  const session = await connectPostgres(database, { limits: patient });
+  const place = placeName(url);
+  const session = await connectPostgres(url, { limits: patient });
   try {
-    await refuseUnfit(session, database);
+    await refuseUnfit(session, url);
     // The lock is taken before the steps are read, because another migration could be applying some. It ends with the
     // session.
     await session.query("select pg_advisory_lock($1)", [migrationLock]);
@@ -121,11 +116,8 @@ export async function migratePostgres(
  * @returns the server's version, such as `15.14`.
  * @throws StoreFault `unusable`.
  */
-export async function refuseUnfit(
-  session: PostgresSession,
-  database: PostgresPlace,
-): Promise<string> {
-  const place = placeName(database.url);
+export async function refuseUnfit(session: PostgresSession, url: string): Promise<string> {
+  const place = placeName(url);
   const refuse = (reason: string) => {
     throw new StoreFault("unusable", `${place} ${reason}`);
   };
@@ -139,7 +131,7 @@ export async function refuseUnfit(
     refuse(
       `has the encoding ${encoding}. Create the database with: create database … encoding 'UTF8'`,
     );
-  if (session.isPooled && (await sharesConnections(session, database)))
+  if (session.isPooled && (await sharesConnections(session, url)))
     refuse(
       "is behind a pooler in transaction mode, such as pgbouncer with pool_mode = transaction, where LISTEN and locks do not last. Connect to PostgreSQL itself, or set pool_mode = session for this database.",
     );
@@ -147,14 +139,11 @@ export async function refuseUnfit(
 }
 
 /** Reports whether a pooler gives a second session the first one's server process, or moves the first to another. */
-async function sharesConnections(
-  first: PostgresSession,
-  database: PostgresPlace,
-): Promise<boolean> {
+async function sharesConnections(first: PostgresSession, url: string): Promise<boolean> {
   const processOf = async (session: PostgresSession) =>
     (await session.query<{ pid: number }>("select pg_backend_pid() as pid"))[0]!.pid;
   const before = await processOf(first);
-  const second = await connectPostgres(database);
+  const second = await connectPostgres(url);
   try {
     await second.query("begin");
     const others = await processOf(second);

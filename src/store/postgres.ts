@@ -1,34 +1,38 @@
 /** Connections to PostgreSQL with time-outs and transactions, and a gate that limits attempts during an outage. */
 import { Socket } from "node:net";
+import { getEnvironmentData, setEnvironmentData } from "node:worker_threads";
 import type { ClientConfig } from "pg";
 import { StoreFault } from "./domain-error.ts";
 import { postgresFault } from "./store-fault.ts";
 
-/** A database's URL, and the gate through which to connect. */
-export interface PostgresPlace {
-  /** `DATABASE_URL`. It may contain a password, so no message quotes it. */
-  url: string;
-  /** Gate for all threads of a process. A command that connects once needs no gate. */
-  gate?: ReturnType<typeof openGate>;
-}
-
-/** Returns a name for messages, which contains only the host, port and database from the URL. */
+/** Returns a name for messages, which contains only the host, port and database from the URL, not its password. */
 export function placeName(url: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url);
   const host = searchParams.get("host") ?? decodeURIComponent(hostname);
   return `PostgreSQL at ${host}${port === "" ? "" : `:${port}`}${pathname}`;
 }
 
-/** Memory shared by a process's threads, so that together they try an unreachable server only once a second. */
-export type GateMemory = SharedArrayBuffer;
-export const makeGateMemory = (): GateMemory => new SharedArrayBuffer(16);
+const gates = new Map<string, ReturnType<typeof openGate>>();
+
+/**
+ * Returns the gate to a database. A thread inherits its memory from the thread that started it, so that all threads of
+ * a process together try an unreachable server only once a second.
+ */
+export const gateOf = (url: string) =>
+  gates.getOrInsertComputed(url, () => {
+    const name = `gate to ${url}`;
+    const inherited = getEnvironmentData(name) as SharedArrayBuffer | undefined;
+    const memory = inherited ?? new SharedArrayBuffer(16);
+    setEnvironmentData(name, memory);
+    return openGate(memory);
+  });
 
 const betweenTriesNanoseconds = 1_000_000_000n;
 const isAwayAt = 0;
 const triedAt = 1;
 
 export function openGate(
-  memory: GateMemory = makeGateMemory(),
+  memory: SharedArrayBuffer,
   now: () => bigint = () => process.hrtime.bigint(),
 ) {
   const shared = new BigInt64Array(memory);
@@ -146,7 +150,7 @@ export function connectFault(error: unknown, place: string): unknown {
 }
 
 export const notTriedNow = (place: string) =>
-  new StoreFault("busy", `${place} cannot be reached; it is tried again each second.`);
+  new StoreFault("busy", `${place} could not be used a moment ago; it is tried again each second.`);
 
 /** Reports whether an error ends the connection. Only a statement's error, which has severity ERROR, does not. */
 export const endsConnection = (error: unknown): boolean =>
@@ -207,12 +211,13 @@ interface SessionOptions {
  *   attempt.
  */
 export async function connectPostgres(
-  { url, gate = openGate() }: PostgresPlace,
+  url: string,
   { name, settings = {}, onNotice = () => {}, onEnd = () => {}, ...options }: SessionOptions = {},
 ): Promise<PostgresSession> {
   const place = placeName(url);
   const limits = { ...usualLimits, ...options.limits };
   const { Client } = await import("pg");
+  const gate = gateOf(url);
   if (!gate.mayTry()) throw notTriedNow(place);
   const sockets = new Set<Socket>();
   let isOver = false;
@@ -292,11 +297,11 @@ export async function connectPostgres(
  * Opens a session, runs `work` with it, and closes it. @throws as `connectPostgres` does, or whatever `work` throws.
  */
 export async function withSession<R>(
-  place: PostgresPlace,
+  url: string,
   work: (session: PostgresSession) => Promise<R>,
   options: SessionOptions = {},
 ): Promise<R> {
-  const session = await connectPostgres(place, options);
+  const session = await connectPostgres(url, options);
   try {
     return await work(session);
   } finally {

@@ -14,7 +14,6 @@ import {
   type TransactionSettings,
 } from "kysely";
 import type { ControlTables } from "./control-tables.ts";
-import type { PostgresPlace } from "./postgres.ts";
 import { controlShape, type FileShape, openFile, usageShape } from "./sqlite-file.ts";
 import { sqliteFault } from "./store-fault.ts";
 import type { UsageTables } from "./usage-schema.ts";
@@ -59,7 +58,7 @@ async function openEither<Tables>(
 ): Promise<Store<Tables>> {
   if (databaseUrl === null) return openStore(shape);
   const { openReadyStore } = await import("./open-postgres.ts");
-  return openReadyStore({ url: databaseUrl });
+  return openReadyStore(databaseUrl);
 }
 
 /**
@@ -67,10 +66,10 @@ async function openEither<Tables>(
  * first query, and again after an outage. Closing either store closes both.
  */
 export async function openSharedStores(
-  database: PostgresPlace,
+  url: string,
 ): Promise<{ control: ControlStore; usage: UsageStore }> {
   const { openPostgresStore } = await import("./open-postgres.ts");
-  const store = await openPostgresStore<ControlTables & UsageTables>(database);
+  const store = await openPostgresStore<ControlTables & UsageTables>(url);
   return { control: store as unknown as ControlStore, usage: store as unknown as UsageStore };
 }
 

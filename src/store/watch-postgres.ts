@@ -1,7 +1,7 @@
 /** Reads the keys of a control store in PostgreSQL, and is notified when they change. */
 import { allChanges, anyAccount, type KeyRow, keyRows } from "./control-watch.ts";
 import { refuseUnready, refuseUnfit } from "./postgres-schema.ts";
-import { connectPostgres, placeName, type PostgresPlace } from "./postgres.ts";
+import { connectPostgres, placeName } from "./postgres.ts";
 
 export type SharedKeySource = Awaited<ReturnType<typeof connectKeys>>;
 
@@ -21,12 +21,11 @@ const changesAfter = `
  * @throws StoreFault if the database cannot be reached or used, DomainError `conflict` if its schema is behind or too
  *   new.
  */
-export async function connectKeys(database: PostgresPlace, onChange: () => void) {
-  const place = placeName(database.url);
-  const session = await connectPostgres(database, { onNotice: onChange });
+export async function connectKeys(url: string, onChange: () => void) {
+  const session = await connectPostgres(url, { onNotice: onChange });
   try {
-    await refuseUnfit(session, database);
-    await refuseUnready(session, place);
+    await refuseUnfit(session, url);
+    await refuseUnready(session, placeName(url));
     await session.query(`listen ${channel}`);
   } catch (error) {
     session.close();

@@ -3,12 +3,7 @@
  * answer.
  */
 import { dayMilliseconds, hourOf } from "#store/durations.ts";
-import {
-  connectPostgres,
-  type GateMemory,
-  openGate,
-  type PostgresSession,
-} from "#store/postgres.ts";
+import { connectPostgres, type PostgresSession } from "#store/postgres.ts";
 import { type ChunkRequest, requestsIn, type NumberedBatch } from "./recording.ts";
 import { hoursKeptDays, logStartOf, openLook, removedAtOnce, type Retention } from "./retention.ts";
 import { packRequestId, openHourSums } from "./writes.ts";
@@ -16,18 +11,13 @@ import { packRequestId, openHourSums } from "./writes.ts";
 type Query = PostgresSession["query"];
 
 /** Opens a store that connects with its first write, and again after an outage. */
-export function openPostgresStore(
-  { url, gateMemory }: { url: string; gateMemory: GateMemory },
-  retention: Retention,
-  writer: string,
-) {
-  const place = { url, gate: openGate(gateMemory) };
+export function openPostgresStore(url: string, retention: Retention, writer: string) {
   const removeOld = openPostgresRetention(retention);
   let session: PostgresSession | undefined;
   const connected = async (): Promise<PostgresSession> => {
     if (session?.isOver === false) return session;
     // A server crash may lose the last second's writes. Usage is not worth a wait for the disk at each commit.
-    session = await connectPostgres(place, {
+    session = await connectPostgres(url, {
       name: "gp-records usage",
       settings: { synchronous_commit: "off" },
     });

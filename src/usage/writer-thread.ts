@@ -1,7 +1,6 @@
 /** The writer thread: writes batches one after another, and removes old records. */
 import { parentPort, workerData } from "node:worker_threads";
 import { StoreFault } from "#store/domain-error.ts";
-import type { GateMemory } from "#store/postgres.ts";
 import { usageFile, usageShape, openFile } from "#store/sqlite-file.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import type { NumberedBatch } from "./recording.ts";
@@ -10,8 +9,8 @@ import { openWrites } from "./writes.ts";
 
 export interface WriterSetting {
   dataDir: string;
-  /** PostgreSQL to write to, and the memory of this process's gate to it; null for a file in `dataDir`. */
-  database: { url: string; gateMemory: GateMemory } | null;
+  /** PostgreSQL database to write to; null for a file in `dataDir`. */
+  databaseUrl: string | null;
   busyMilliseconds: number;
   retention: Retention;
   /** Id of the writer that numbers the batches. A server has a new writer each time it starts. */
@@ -35,7 +34,7 @@ interface OpenStore {
   close(): void;
 }
 
-const { dataDir, database, busyMilliseconds, retention, writer } = workerData as WriterSetting;
+const { dataDir, databaseUrl, busyMilliseconds, retention, writer } = workerData as WriterSetting;
 const port = parentPort!;
 let store: OpenStore | undefined;
 let queue = Promise.resolve();
@@ -86,16 +85,16 @@ function tidy(now: number): void {
         // The next batch meets an SQLite error again and reports it. After the next batch, a step that was only busy is
         // tried again.
         const isBusy = error instanceof StoreFault && error.kind === "busy";
-        tidyFault = database === null || isBusy ? null : (error as Error).message;
+        tidyFault = databaseUrl === null || isBusy ? null : (error as Error).message;
       }
     });
   });
 }
 
 async function openStore(): Promise<OpenStore> {
-  if (database !== null) {
+  if (databaseUrl !== null) {
     const { openPostgresStore } = await import("./postgres.ts");
-    return openPostgresStore(database, retention, writer);
+    return openPostgresStore(databaseUrl, retention, writer);
   }
   const connection = openFile(usageShape(dataDir, busyMilliseconds));
   const write = openWrites(connection, retention.logDays > 0);

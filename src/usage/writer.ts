@@ -36,9 +36,9 @@ const againMilliseconds = 1000;
 /** Opens a writer. Its thread starts with the first batch, because it takes as long to load as the whole server. */
 export function openWriter(options: WriterOptions) {
   const { dataDir, onFault, onLoss = () => {}, busyMilliseconds = busyDefault } = options;
-  const { database = null, retention = retentionDefault } = options;
+  const { databaseUrl = null, retention = retentionDefault } = options;
   const { keptBytesMax = keptBytesDefault } = options;
-  const setting = { dataDir, database, busyMilliseconds, retention, writer: randomUUID() };
+  const setting = { dataDir, databaseUrl, busyMilliseconds, retention, writer: randomUUID() };
   const kept = openKeptBatches(keptBytesMax);
   let thread: StartedThread | null = null;
   let working: Promise<void> | null = null;

@@ -60,7 +60,7 @@ async function openWorld(t: TestContext): Promise<World> {
   const ownUrl = urlOf(postgres, "records");
   await runSql(postgres.url, "create role serving login");
   await runSql(postgres.url, "create database records");
-  await migratePostgres({ url: ownUrl });
+  await migratePostgres(ownUrl);
   await runSql(
     ownUrl,
     "grant select, insert, update, delete on all tables in schema public to serving",

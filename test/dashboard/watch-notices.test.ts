@@ -9,7 +9,6 @@ import { watchNotices } from "#dashboard/watch-notices.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import type { Role } from "#store/control-tables.ts";
-import { makeGateMemory } from "#store/postgres.ts";
 import { controlWithAccount, day, hour, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
 import { lookOver, workerSettings } from "../support/inside-worker.ts";
@@ -106,8 +105,7 @@ test("without a mail server no notice counts as sent", async (t) => {
 
 test("account workers of two servers mail each due notice once, without a request, and close once it is sent", async (t) => {
   const mail = await startMailServer(t);
-  const { place, dataDir, control, signUp } = await openPeople(t);
-  const { databaseUrl: url } = place;
+  const { place, control, signUp } = await openPeople(t);
   const { account } = await signUp("ada@example.org");
   const now = Date.now();
   const { id } = await issueKey(control, {
@@ -119,10 +117,9 @@ test("account workers of two servers mail each due notice once, without a reques
   const errors: string[] = [];
   const clock = fixedClock();
   const counters = openMemoryCounters({ dir: null, clock, onFault: assert.ifError });
-  const database = url === null ? null : { url, gateMemory: makeGateMemory() };
   const two = Array.from({ length: 2 }, () =>
     openAccountWorker({
-      settings: () => ({ ...workerSettings, dataDir, database, linkBase: base, smtpUrl: mail.url }),
+      settings: () => ({ ...workerSettings, ...place, linkBase: base, smtpUrl: mail.url }),
       quota: { look: counters.look, take: () => assert.fail("a notice charges nobody") },
       reportError: (error) => void errors.push(error),
     }),

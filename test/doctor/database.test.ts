@@ -38,11 +38,11 @@ test(
       behind.found,
       /^PostgreSQL at .*\/own_\d+ lacks steps of the schema \(0001-all, 0002-followed-views\).*`gp-records migrate`/,
     );
-    await migratePostgres({ url: DATABASE_URL });
+    await migratePostgres(DATABASE_URL);
     const well = await finding("ok", database, dataDir, given);
     assert.match(well.found, /has the current schema; its server is version \d+\.\d+$/);
     const later = { name: "0009-later", isAdditive: false, sql: "select 1" };
-    await migratePostgres({ url: DATABASE_URL }, [...postgresSteps, later]);
+    await migratePostgres(DATABASE_URL, [...postgresSteps, later]);
     assert.match((await finding("fail", database, dataDir, given)).found, /newer.*'0009-later'/);
   },
 );

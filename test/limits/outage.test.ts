@@ -431,7 +431,7 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
 
   test("a database without tables of counts is refused at the start, with the command that makes them", async (t) => {
     const url = server.url.replace(/\/counts$/, "/postgres");
-    await assert.rejects(openWithOutages(t, openPostgresEngine({ url })), (fault: Error) => {
+    await assert.rejects(openWithOutages(t, openPostgresEngine(url)), (fault: Error) => {
       assert.ok(fault instanceof StoreFault);
       return /^Counts cannot be shared: PostgreSQL at .* does not have the schema .*Run `gp-records migrate`/.test(
         fault.message,

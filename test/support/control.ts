@@ -25,7 +25,7 @@ export async function openKeys(
     databaseUrl === null
       ? openKnownKeys({ source: watchControl(controlFile(dataDir), Date.now), onFault })
       : await openSharedKeys({
-          connect: (onChange) => connectKeys({ url: databaseUrl }, onChange),
+          connect: (onChange) => connectKeys(databaseUrl, onChange),
           onFault,
         });
   t.after(() => keys.close());

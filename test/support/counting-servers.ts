@@ -56,14 +56,14 @@ export async function startCountingPostgres(): Promise<PostgresServer> {
   };
   await runSql(server.url, "create database counts");
   await runSql(server.url, "create database clocked");
-  for (const url of [own, clocked]) await migratePostgres({ url });
+  for (const url of [own, clocked]) await migratePostgres(url);
   await connectAdmins();
   await admins!.clocked.query(testClock);
   return {
     name: "PostgreSQL",
     url: own,
-    openEngine: async () => openPostgresEngine({ url: own }),
-    openEngineWithClock: async () => openPostgresEngine({ url: clocked }),
+    openEngine: async () => openPostgresEngine(own),
+    openEngineWithClock: async () => openPostgresEngine(clocked),
     async setClock(microseconds) {
       await admins.clocked.query("update test_clock set now = $1", [microseconds]);
     },

@@ -30,7 +30,6 @@ import { cheap, goodPassword } from "./people.ts";
 /** Settings of a worker on a file, without mail. */
 export const workerSettings: AccountWorkerSettings = {
   ...readConfig({ SIGN_UP: "open", MAIL_FROM: "records@example.org" }),
-  database: null,
   linkBase: "http://127.0.0.1:8080",
 };
 

@@ -73,7 +73,7 @@ const template = "migrated";
 async function startWithTemplate(): Promise<TestPostgres> {
   const server = await startPostgres();
   await runSql(server.url, `create database ${template}`);
-  await migratePostgres({ url: urlOf(server, template) });
+  await migratePostgres(urlOf(server, template));
   return server;
 }
 
@@ -114,7 +114,7 @@ export async function databaseWithRoles(t: TestContext) {
   const asRole = (role: string) => database.replace("//postgres@", `//gp_records_${role}@`);
   const [owner, serving] = [asRole("owner"), asRole("server")];
   await runSql(database, grants);
-  await migratePostgres({ url: owner });
+  await migratePostgres(owner);
   await runSql(owner, revocations);
   return { owner, serving };
 }

@@ -10,7 +10,6 @@ import { followShared } from "#datasets/follow-shared.ts";
 import type { Generation } from "#datasets/generation.ts";
 import { openSharedStore } from "#datasets/postgres.ts";
 import type { DatasetStore } from "#datasets/store.ts";
-import { openGate } from "#store/postgres.ts";
 import { gp } from "../datasets/published.ts";
 import { importRecords, temporaryCatalogue } from "./dataset.ts";
 import { eventually } from "./eventually.ts";
@@ -22,7 +21,7 @@ export function machine(t: TestContext, url: string) {
   const dataDir = temporaryFolder(t);
   const cache = openCache(join(dataDir, "datasets"));
   const keeping = { changesDays: 0, warn: (sentence: string) => assert.fail(sentence) };
-  const store = openSharedStore({ url, gate: openGate() }, cache, keeping);
+  const store = openSharedStore(url, cache, keeping);
   t.after(() => store.close());
   return { dataDir, cache, store };
 }

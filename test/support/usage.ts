@@ -100,7 +100,7 @@ const placeOf = (place: Place): StorePlace =>
   typeof place === "string" ? { dataDir: place, databaseUrl: null } : place;
 
 async function onSession<R>(url: string, work: (session: PostgresSession) => Promise<R>) {
-  const session = await connectPostgres({ url });
+  const session = await connectPostgres(url);
   try {
     return await work(session);
   } finally {

@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test as onFile, type TestContext } from "node:test";
 import { findAccount } from "#accounts/accounts.ts";
-import { makeGateMemory } from "#store/postgres.ts";
 import { openRecorder, readLastUse } from "#usage/recording.ts";
 import { type LoggedRequest, readRequests } from "#usage/request-log.ts";
 import { readTotalsBy } from "#usage/totals.ts";
@@ -223,7 +222,7 @@ onFile(
     const told: (string | null | [number, boolean])[] = [];
     const recording = openRecording({
       dataDir,
-      database: null,
+      databaseUrl: null,
       retention: { logDays: 14, logRowsMax: 1000 },
       now: () => noon,
       onFault: (fault) => void told.push(fault && "fault"),
@@ -253,9 +252,7 @@ test("the times of requests are those of the service's clock", async (t) => {
 
 async function openUse(t: TestContext) {
   const place = await storePlace(t);
-  const { dataDir, databaseUrl: url } = place;
-  const database = url === null ? null : { url, gateMemory: makeGateMemory() };
-  const writer = openWriter({ dataDir, database, onFault: (fault) => assert.equal(fault, null) });
+  const writer = openWriter({ ...place, onFault: (fault) => assert.equal(fault, null) });
   t.after(() => writer.close());
   const use = openRecorder(writer.write, () => noon);
   const close = () => {

@@ -112,7 +112,7 @@ async function openSteps(t: TestContext, { dataDir, databaseUrl }: StorePlace) {
     t.after(() => connection.close());
     return openRetention(connection, retention);
   }
-  const session = await connectPostgres({ url: databaseUrl });
+  const session = await connectPostgres(databaseUrl);
   t.after(() => session.close());
   const step = openPostgresRetention(retention);
   return (now: number) => step(session, now);

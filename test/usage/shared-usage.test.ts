@@ -4,7 +4,7 @@ import type { TestContext } from "node:test";
 import fc from "fast-check";
 import { makeRequestId } from "#http/routes.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
-import { connectPostgres, makeGateMemory } from "#store/postgres.ts";
+import { connectPostgres } from "#store/postgres.ts";
 import { inTurn, openPostgresWrites } from "#usage/postgres.ts";
 import { readRequests } from "#usage/request-log.ts";
 import { sizeOf, type WriterOptions } from "#usage/writer.ts";
@@ -53,7 +53,7 @@ test("what two instances recorded in PostgreSQL is read as what one recorded in 
     fc.asyncProperty(stream, async (batches) => {
       const url = await freshDatabase(t);
       const file = temporaryFolder(t);
-      const sessions = [await connectPostgres({ url }), await connectPostgres({ url })];
+      const sessions = [await connectPostgres(url), await connectPostgres(url)];
       const writes = sessions.map(({ query }) => postgresWrites(query));
       const ids = ["mine-1", "none"];
       let at = noon;
@@ -82,7 +82,7 @@ test("what two instances recorded in PostgreSQL is read as what one recorded in 
 
 test("a batch that is written again, or comes late on another connection, counts once, and what follows it counts", async (t) => {
   const url = await freshDatabase(t);
-  const session = await connectPostgres({ url });
+  const session = await connectPostgres(url);
   t.after(() => session.close());
   const sent: [text: string, values: readonly unknown[]][] = [];
   let isHeard = false;
@@ -109,16 +109,14 @@ test("a batch that is written again, or comes late on another connection, counts
   assert.deepEqual(await idsIn(placeIn(url)), ["a", "b", "c"]);
 });
 
-const onDatabase = (url: string) => ({ database: { url, gateMemory: makeGateMemory() } });
-
 async function openWorld(t: TestContext) {
   const postgres = await startPostgres();
   t.after(() => postgres.stop());
   await runSql(postgres.url, "create database records");
   const url = urlOf(postgres, "records");
-  await migratePostgres({ url });
+  await migratePostgres(url);
   const open = (options: Partial<WriterOptions> = {}) =>
-    watchedWriter(t, { ...onDatabase(url), ...options });
+    watchedWriter(t, { databaseUrl: url, ...options });
   return { postgres, url, open };
 }
 
@@ -152,8 +150,8 @@ test("a batch whose commit was not heard of, as the connection was cut after it 
   const { url, postgres } = await openWorld(t);
   const socket = decodeURIComponent(new URL(postgres.url).hostname);
   const way = await openFarAway(t, join(socket, ".s.PGSQL.5432"));
-  const far = onDatabase(`postgres://postgres@127.0.0.1:${way.port}/records`);
-  const { writer, faults } = watchedWriter(t, far);
+  const databaseUrl = `postgres://postgres@127.0.0.1:${way.port}/records`;
+  const { writer, faults } = watchedWriter(t, { databaseUrl });
   const [first, second, third] = batchesOf(3);
   writer.write(first!);
   await writer.settled();
@@ -188,7 +186,7 @@ test("closing while PostgreSQL is away tells what could not be written as lost",
 
 test("instances that write for different accounts do not wait for each other, nor for the one that removes what is old", async (t) => {
   const url = await freshDatabase(t);
-  const sessions = await Promise.all([1, 2, 3].map(() => connectPostgres({ url })));
+  const sessions = await Promise.all([1, 2, 3].map(() => connectPostgres(url)));
   t.after(() => sessions.forEach((session) => session.close()));
   const [one, other, tidying] = sessions;
   // Each is in the middle of a transaction that has written everything an instance writes.
