@@ -1,5 +1,5 @@
 /** Offers whole datasets as files. Lists the files, and makes each one when it is first requested. */
-import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
@@ -7,7 +7,7 @@ import { isNoRoom } from "#datasets/disk-space.ts";
 import type { Generation } from "#datasets/generation.ts";
 import { isOwnFormat } from "#datasets/open-generation.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
-import { readPlainFile, replaceFile } from "#store/whole-file.ts";
+import { replaceFile } from "#store/whole-file.ts";
 import { type FileFormat, fileFormats, runExport } from "./run-export.ts";
 
 export interface OfferedFile {
@@ -160,7 +160,7 @@ const factsPath = (path: string) => `${path}.json`;
 /** Returns a finished file. Returns null if it is missing, incomplete, or from another version of the program. */
 function readMade(path: string, program: string): MadeFile | null {
   try {
-    const facts = JSON.parse(readPlainFile(factsPath(path)).toString()) as Facts;
+    const facts = JSON.parse(readFileSync(factsPath(path), "utf8")) as Facts;
     const { bytes, sha256 } = facts;
     return facts.program === program && statSync(path).size === bytes
       ? { path, bytes, sha256 }

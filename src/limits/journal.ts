@@ -14,12 +14,12 @@ import {
   writeSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
 } from "node:fs";
 import { open } from "node:fs/promises";
 import { join, dirname } from "node:path";
 import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
-import { readPlainFile } from "#store/whole-file.ts";
 import type { Clock } from "./clocks.ts";
 import {
   type FinishedSegment,
@@ -224,7 +224,7 @@ function readable<T>(
  * @throws if the file cannot be read or has another format version.
  */
 function readSegment(path: string): SegmentContent {
-  const segment = readPlainFile(path);
+  const segment = readFileSync(path);
   const places = Math.max(0, Math.floor((segment.length - headerBytes) / recordBytes));
   const content: SegmentContent = {
     bootId: places === 0 ? null : decodeHeader(segment),

@@ -2,7 +2,6 @@
 import { chmodSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { StoreFault } from "./domain-error.ts";
-import { requirePlainFile } from "./whole-file.ts";
 import { sqliteFault } from "./store-fault.ts";
 
 export interface Lock {
@@ -18,7 +17,6 @@ export interface Lock {
 export function takeLock(path: string, busyMessage: string): Lock {
   let db: DatabaseSync | undefined;
   try {
-    requirePlainFile(path);
     db = new DatabaseSync(path, { timeout: 0 });
     // The journal is in memory, because pruning takes this lock even on a disk too full for a journal.
     db.exec("pragma journal_mode = memory; pragma locking_mode = exclusive; begin exclusive");

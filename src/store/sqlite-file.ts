@@ -5,7 +5,6 @@ import { DatabaseSync } from "node:sqlite";
 import { DomainError, StoreFault } from "./domain-error.ts";
 import { type FileStep, schemaSteps, stepTable, unfitSchema, fileSteps } from "./schema-steps.ts";
 import { sqliteCodeOf, sqliteCodes, sqliteFault } from "./store-fault.ts";
-import { otherThanFile } from "./whole-file.ts";
 
 export interface FileShape {
   file: string;
@@ -25,12 +24,6 @@ export interface FileShape {
 export function openFile(shape: FileShape): DatabaseSync {
   refuseOldSqlite();
   createPrivateFile(shape.file);
-  const other = otherThanFile(shape.file);
-  if (other !== null)
-    throw new StoreFault(
-      "unusable",
-      `${shape.file} is ${other}, not a file. Find out who put it there, move it away, and put the file back, from a backup if need be.`,
-    );
   let connection: DatabaseSync | undefined;
   try {
     connection = new DatabaseSync(shape.file, {

@@ -1,4 +1,4 @@
-/** Reads plain files, writes files and syncs them to disk, and replaces files atomically. */
+/** Writes files and syncs them to disk, and replaces files atomically. */
 import { createHash } from "node:crypto";
 import {
   closeSync,
@@ -8,40 +8,13 @@ import {
   rmSync,
   statSync,
   writeFileSync,
-  readFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-
-/**
- * Returns what is at a path instead of a file, such as `a directory`. Returns null for a plain file or nothing. Call
- * this before opening, because a FIFO may block for ever, and a device may have no end.
- */
-export function otherThanFile(path: string): string | null {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined || stats.isFile()) return null;
-  if (stats.isDirectory()) return "a directory";
-  if (stats.isFIFO()) return "a FIFO";
-  return stats.isSocket() ? "a socket" : "a device";
-}
-
-/**
- * Checks that a path leads to a plain file or to nothing. @throws Error, without the path in its message, otherwise.
- */
-export function requirePlainFile(path: string): void {
-  const other = otherThanFile(path);
-  if (other !== null) throw new Error(`it is ${other}, not a file`);
-}
 
 /** Opens a file. A declaration with `using` closes it at the end of the block. */
 export function openForBlock(path: string, flags: string, mode?: number) {
   const fd = openSync(path, flags, mode);
   return { fd, [Symbol.dispose]: () => closeSync(fd) };
-}
-
-/** Reads a plain file. @throws Error if there is none or it cannot be read. */
-export function readPlainFile(path: string): Buffer {
-  requirePlainFile(path);
-  return readFileSync(path);
 }
 
 /** Pattern of the names of the temporary files that `replaceFile` leaves behind if its process is killed. */
