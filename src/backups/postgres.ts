@@ -15,6 +15,7 @@ import {
   stepName,
 } from "#datasets/stored-parts.ts";
 import type { Publication } from "#records/publication.ts";
+import { DomainError } from "#store/domain-error.ts";
 import { migratePostgres, refuseUnready, refuseUnfit } from "#store/postgres-schema.ts";
 import { placeName, type PostgresSession, withSession } from "#store/postgres.ts";
 import type { StoreName } from "#store/schema-steps.ts";
@@ -130,6 +131,11 @@ export const restoreIntoDatabase = (order: RestoreOrder & { url: string }): Prom
       options,
     );
     return { ...reportOf(prepared, restored, now), ...own };
+  }).catch((error: unknown) => {
+    // Faults of PostgreSQL name the setting that usually gives the database.
+    if (error instanceof DomainError && !(error instanceof BackupFault))
+      error.message = error.message.replaceAll("DATABASE_URL", "--to");
+    throw error;
   });
 
 /** Tables with a trigger that would update the change counter for each stored row. */

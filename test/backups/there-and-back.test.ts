@@ -211,6 +211,10 @@ test("a place that has an installation is refused, and stays as it is", async (t
     await refusal(exitCodes.usage, "restore", file, "--to", "postgres://a:secret@b"),
     /^error: --to must be a URL such as postgres:[^\n]+\n$/,
   );
+  assert.match(
+    await refusal(exitCodes.usage, "restore", file, "--to", taken.replace(/[^/]+$/, "nowhere")),
+    /Correct user, password or database in --to\.\n$/,
+  );
   const onDatabase = commandsOn(t, served);
   assert.match(
     await onDatabase.refusal(exitCodes.usage, "restore", file),
