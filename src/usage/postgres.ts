@@ -135,39 +135,16 @@ function openWords(query: Query): (words: readonly string[]) => Promise<WordNumb
   };
 }
 
-/**
- * Class and number of the advisory lock for removing records. They are the same in every version of the program,
- * because two versions may run side by side during an upgrade.
- */
-const tidyLock = [0x6770_7266, 4];
-
-/**
- * Runs one step of the removal in a transaction, unless another instance is running a step. The lock ends with the
- * transaction, which ends with the connection, so a frozen or killed instance does not block the others for long.
- * @returns the step's result; false if another instance is running a step.
- */
-export const inTurn = (
-  { query, inTransaction }: PostgresSession,
-  step: () => Promise<boolean>,
-): Promise<boolean> =>
-  inTransaction(async () => {
-    const [turn] = await query<{ isOurs: boolean }>(
-      'select pg_try_advisory_xact_lock($1, $2) as "isOurs"',
-      tidyLock,
-    );
-    return turn!.isOurs && step();
-  }, "begin isolation level read committed");
-
 const lastSurplus = "select max(number) - $1 as number from request";
 
+/** SQL that removes requests, except those that another instance is removing. */
 const removeRequests = `
   delete from request where ctid = any(array(
-    select ctid from request where at < $1 or number <= $2 limit ${removedAtOnce})) returning 1`;
+    select ctid from request where at < $1 or number <= $2 limit ${removedAtOnce} for update skip locked)) returning 1`;
 
 /**
- * Returns a function that runs one step and reports whether it removed requests or sums. The function also returns
- * false while another instance is removing records. It throws as `PostgresSession.query` does; the step has then
- * removed all of its records or none. `now` is in ms since 1970.
+ * Returns a function that runs one step and reports whether it removed requests or sums. It throws as
+ * `PostgresSession.query` does; the step has then removed all of its records or none. `now` is in ms since 1970.
  */
 export function openPostgresRetention(
   retention: Retention,
@@ -180,17 +157,14 @@ export function openPostgresRetention(
     const start = logStartOf(now, retention);
     await query("update request_log_start set at = $1 where at <> $1", [start]);
     if (!look.isDue(now)) return false;
-    return inTurn(session, async () => {
-      surplus ??=
-        (await query<{ number: number | null }>(lastSurplus, [retention.logRowsMax]))[0]!.number ??
-        0;
-      if ((await query(removeRequests, [start, surplus])).length > 0) return true;
-      surplus = undefined;
-      const keptFrom = now - hoursKeptDays * dayMilliseconds;
-      if (await removeHour(session, keptFrom)) return true;
-      look.foundNothing(now);
-      return false;
-    });
+    surplus ??=
+      (await query<{ number: number | null }>(lastSurplus, [retention.logRowsMax]))[0]!.number ?? 0;
+    if ((await query(removeRequests, [start, surplus])).length > 0) return true;
+    surplus = undefined;
+    const keptFrom = now - hoursKeptDays * dayMilliseconds;
+    if (await removeHour(session, keptFrom)) return true;
+    look.foundNothing(now);
+    return false;
   };
 }
 
