@@ -15,9 +15,6 @@ import { chargeScript, probeScript, takeScript } from "./valkey-scripts.ts";
  */
 const parts = 64;
 
-/** Maximum number of groups in one call of the script. More groups take several calls, all made at once. */
-const callMax = 128;
-
 const lookEveryMilliseconds = 1000;
 
 interface ValkeyOptions {
@@ -99,18 +96,18 @@ export async function openValkeyEngine(
       if (onEmptied !== undefined) await lookAtMarks();
     },
     disconnect,
-    groupsMax: 1024,
+    groupsMax: 128,
     partOf: (account) => account % parts,
     async decide(groups) {
       lookSometimes();
-      if (takesAnyKeys()) return (await Promise.all(callsOf(groups).map(decideCall))).flat();
+      if (takesAnyKeys()) return decideCall(groups);
       const decisions = new Map<Group, Decision>();
       const decidePart = async (ofPart: readonly Group[]) => {
         const decided = await decideCall(ofPart);
         for (const [i, group] of ofPart.entries()) decisions.set(group, decided[i]!);
       };
       const byPart = Map.groupBy(groups, ({ account }) => account % parts);
-      await Promise.all([...byPart.values()].flatMap(callsOf).map(decidePart));
+      await Promise.all([...byPart.values()].map(decidePart));
       return groups.map((group) => decisions.get(group)!);
     },
     async charge({ instance, number, part, accounts }: Charge) {
@@ -130,11 +127,6 @@ const scriptOf = (text: string) => ({
   text,
   digest: createHash("sha1").update(text).digest("hex"),
 });
-
-const callsOf = (groups: readonly Group[]): Group[][] =>
-  Array.from({ length: Math.ceil(groups.length / callMax) }, (_, call) =>
-    groups.slice(call * callMax, (call + 1) * callMax),
-  );
 
 /** Reports whether an answer is a list of this many decisions, each of ten whole numbers. */
 const areDecisions = (answer: unknown, count: number): answer is Decision[] =>
