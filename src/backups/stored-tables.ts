@@ -1,25 +1,13 @@
 /** The databases in a backup and their tables. Copies rows from PostgreSQL into a file and back. */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { controlTableNames } from "#store/control-tables.ts";
 import type { PostgresSession } from "#store/postgres.ts";
 import type { StoreName } from "#store/schema-steps.ts";
 import { BackupFault } from "./backup-fault.ts";
 
 /** Tables of each store; parents come before tables that refer to them. */
 export const storedTables: Readonly<Record<StoreName, readonly string[]>> = {
-  "control.sqlite": [
-    "plan",
-    "account",
-    "api_key",
-    "person",
-    "member",
-    "session",
-    "known_browser",
-    "link",
-    "throttle",
-    "audit",
-    "notice",
-    "followed_view",
-  ],
+  "control.sqlite": controlTableNames,
   "usage.sqlite": ["key_use", "usage_hour", "usage_writer"],
 };
 

@@ -195,6 +195,9 @@ const addedTables = {
   },
 } as const;
 
+/** Names of all tables; parents come before tables that refer to them. */
+export const controlTableNames: readonly string[] = [tables, addedTables].flatMap(Object.keys);
+
 export type Role = "owner" | "member";
 export type LinkKind = "sign-up" | "invite" | "reset" | "email";
 
