@@ -8,7 +8,7 @@ import { unread } from "#datasets/dataset-fault.ts";
 import { lastPublished } from "#datasets/generation.ts";
 import { openGeneration, readSources, remedy } from "#datasets/open-generation.ts";
 import { isInvented } from "#records/common.ts";
-import { type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
+import { type Check, fail, faultsOr, type Finding, ok } from "./check.ts";
 
 export const datasets: Check = {
   name: "datasets",
@@ -18,20 +18,11 @@ export const datasets: Check = {
     const isThere = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
     if (!isThere) return [ok("there is none yet")];
     const catalogue = openCatalogue(folder);
-    const findings = findingsIn(catalogue);
+    // With DATABASE_URL, the folder is a cache: what is wrong in it is fetched again.
     const isOwn = config === null || config.databaseUrl === null;
-    return [...(isOwn ? findings : findings.map(asCache)), ...contactFaults(catalogue, config)];
+    return [...(isOwn ? findingsIn(catalogue) : []), ...contactFaults(catalogue, config)];
   },
 };
-
-/** Labels a finding in the cache of shared datasets. A fault becomes a warning, because it costs only time. */
-const asCache = ({ status, found }: Finding): Finding =>
-  status === "ok"
-    ? ok(`in the cache: ${found}`)
-    : warn(
-        `in the cache: ${found}`,
-        "Nothing to do: servers and commands fetch it again from the database.",
-      );
 
 function findingsIn(catalogue: Catalogue): readonly Finding[] {
   const checked = catalogue.versions().map((one) => checkGeneration(catalogue, one, false));

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { decidedFolder, draftFolder } from "#backups/restore-folders.ts";
+import { decidedFolder } from "#backups/restore-folders.ts";
 import { immutableUri } from "#datasets/open-generation.ts";
 import { knownSteps, schemaSteps, type StoreName, unfitSchema } from "#store/schema-steps.ts";
 import { primaryCode, sqliteCodes } from "#store/store-fault.ts";
@@ -93,21 +93,12 @@ export const restoreLeftovers: Check = {
   name: "leftovers",
   look({ dataDir }) {
     const decided = join(dataDir, decidedFolder);
-    const draft = join(dataDir, draftFolder);
-    if (existsSync(decided))
-      return [
-        warn(
-          `${decided} was left by a restore that was killed while it put its files in place`,
-          "Any other command finishes it; for example: gp-records datasets list",
-        ),
-      ];
-    if (existsSync(draft))
-      return [
-        warn(
-          `${draft} belongs to a running restore, or to one that was killed; none of its files are in place`,
-          `Nothing to do: the next restore removes it. Or, while none runs: rm -r ${draft}`,
-        ),
-      ];
-    return [ok("no restore is unfinished")];
+    if (!existsSync(decided)) return [ok("no restore is unfinished")];
+    return [
+      warn(
+        `${decided} was left by a restore that was killed while it put its files in place`,
+        "Any other command finishes it; for example: gp-records datasets list",
+      ),
+    ];
   },
 };
