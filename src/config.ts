@@ -101,7 +101,7 @@ export const missedContact = (
   browse === "everyone" && contact === null && !isInvented
     ? {
         found:
-          "BROWSE is 'everyone' and CONTACT is not set: people in the records would have nobody to object to",
+          "BROWSE is 'everyone' and CONTACT is not set: people in the records could not tell whom to write to",
         mend: "Set CONTACT to an e-mail address or an https URL, or BROWSE to members",
       }
     : null;

@@ -126,9 +126,10 @@ function openHealth(folder: string, onFault: (fault: Error | null) => void) {
       if (isFailing) return;
       const reason = `Request counts cannot be saved in ${folder}: ${(error as Error).message}.`;
       report(
-        new Error(`${reason} Counting goes on in memory; a restart would forget these counts.`, {
-          cause: error,
-        }),
+        new Error(
+          `${reason} They are kept in memory, and a restart would lose them. Make room on its disk, or let this user write there.`,
+          { cause: error },
+        ),
       );
     },
     restore() {

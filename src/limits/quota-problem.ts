@@ -52,11 +52,11 @@ function quotaDetail({ windows, retryAfterSeconds }: QuotaStatus, requests: numb
   const again = tryAgain(retryAfterSeconds);
   return requests === 1
     ? `${allUsed(deciding)} ${again}`
-    : `This counts ${grouped(requests)} requests. ${left(deciding)} ${again}`;
+    : `This counts as ${grouped(requests)} requests, and ${left(deciding)} ${again}`;
 }
 
 const left = ({ quota, remaining, name }: WindowStatus) =>
-  `${grouped(remaining)} of the ${grouped(quota)} of this ${name} are left.`;
+  `${grouped(remaining)} of this ${name}'s ${grouped(quota)} are left.`;
 
 function allUsed({ quota, name }: WindowStatus): string {
   if (quota === 1) return `The only request of this ${name} is used.`;

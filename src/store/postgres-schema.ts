@@ -56,7 +56,7 @@ export async function refuseUnready(
   if (missing.length > 0)
     throw new DomainError(
       "conflict",
-      `${place} lacks steps of the schema (${names}): it is older, or has no tables yet. Run \`gp-records migrate\` as the role that owns the tables.`,
+      `${place} lacks steps of the schema (${names}): its tables are missing, or those of an older version. Run \`gp-records migrate\` as the role that owns the tables.`,
     );
 }
 

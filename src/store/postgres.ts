@@ -150,7 +150,10 @@ export function connectFault(error: unknown, place: string): unknown {
 }
 
 export const notTriedNow = (place: string) =>
-  new StoreFault("busy", `${place} could not be used a moment ago; it is tried again each second.`);
+  new StoreFault(
+    "busy",
+    `${place} cannot be reached at the moment; it is tried again each second.`,
+  );
 
 /** Reports whether an error ends the connection. Only a statement's error, which has severity ERROR, does not. */
 export const endsConnection = (error: unknown): boolean =>

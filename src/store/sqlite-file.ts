@@ -129,7 +129,7 @@ export function refuseOldSqlite(version = process.versions["sqlite"] ?? "none"):
   if (asNumber(version) >= asNumber(oldestVersion)) return;
   throw new StoreFault(
     "unusable",
-    `This Node comes with SQLite ${version}, which can lose committed data; gp-records needs ${oldestVersion} or newer. Run it with its own Node, or with Node 26 or newer.`,
+    `This Node uses SQLite ${version}, which can lose committed data; gp-records needs ${oldestVersion} or newer. Use a Node from nodejs.org, which has an SQLite of its own, or update the SQLite of this system.`,
   );
 }
 

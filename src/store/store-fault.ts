@@ -128,7 +128,9 @@ export function postgresFault(error: unknown, place: string): unknown {
       );
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return unusable(`${place} cannot be found (${code}). Correct DATABASE_URL.`);
+      return unusable(
+        `The host name of ${place} cannot be resolved (${code}). Correct it in DATABASE_URL, or check the name server of this machine.`,
+      );
     default:
       return /^(?:08|57P)/.test(code) || syscall !== undefined || lostConnection.test(message)
         ? busy(
