@@ -6,6 +6,7 @@ import { timeText } from "#store/dataset-tables.ts";
 import { StoreFault } from "#store/domain-error.ts";
 import {
   connectPostgres,
+  openLastingSession,
   placeName,
   type PostgresSession,
   withSession,
@@ -284,29 +285,6 @@ function keptOf({ folder, pathOf }: Catalogue, state: SharedState): Kept {
 /** Finds a dataset, even one that is only added. @throws DatasetFault if there is none. */
 const findAny = ({ added, find }: Kept, version: string): Generation =>
   added.find((one) => one.version === version) ?? find(version);
-
-/** Returns a session that is opened when it is first needed, and reopened after it has ended. */
-function openLastingSession(url: string): Pick<PostgresSession, "query" | "close"> {
-  let main: PostgresSession | null = null;
-  let opening: Promise<PostgresSession> | null = null;
-  let isClosed = false;
-  const openOnce = async () => {
-    main = await connectPostgres(url);
-    if (isClosed) main.close();
-    return main;
-  };
-  const session = async () => {
-    if (main !== null && !main.isOver) return main;
-    return (opening ??= openOnce().finally(() => (opening = null)));
-  };
-  return {
-    query: async (sql, values) => (await session()).query(sql, values),
-    close() {
-      isClosed = true;
-      main?.close();
-    },
-  };
-}
 
 const foreignKeyViolation = "23503";
 

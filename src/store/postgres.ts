@@ -311,3 +311,29 @@ export async function withSession<R>(
     session.close();
   }
 }
+
+/** Returns a session that is opened when it is first needed, and reopened after it has ended. */
+export function openLastingSession(
+  url: string,
+  options: SessionOptions = {},
+): Pick<PostgresSession, "query" | "close"> {
+  let session: PostgresSession | null = null;
+  let opening: Promise<PostgresSession> | null = null;
+  let isClosed = false;
+  const openOnce = async () => {
+    session = await connectPostgres(url, options);
+    if (isClosed) session.close();
+    return session;
+  };
+  const opened = async () => {
+    if (session !== null && !session.isOver) return session;
+    return (opening ??= openOnce().finally(() => (opening = null)));
+  };
+  return {
+    query: async (sql, values) => (await opened()).query(sql, values),
+    close() {
+      isClosed = true;
+      session?.close();
+    },
+  };
+}

@@ -3,7 +3,7 @@
  * answer.
  */
 import { dayMilliseconds, hourOf } from "#store/durations.ts";
-import { connectPostgres, type PostgresSession } from "#store/postgres.ts";
+import { openLastingSession, type PostgresSession } from "#store/postgres.ts";
 import { type ChunkRequest, requestsIn, type NumberedBatch } from "./recording.ts";
 import { hoursKeptDays, logStartOf, openLook, removedAtOnce, type Retention } from "./retention.ts";
 import { packRequestId, openHourSums } from "./writes.ts";
@@ -13,31 +13,21 @@ type Query = PostgresSession["query"];
 /** Opens a store that connects with its first write, and again after an outage. */
 export function openPostgresStore(url: string, retention: Retention, writer: string) {
   const removeOld = openPostgresRetention(retention);
-  let session: PostgresSession | undefined;
-  const connected = async (): Promise<PostgresSession> => {
-    if (session?.isOver === false) return session;
-    // A server crash may lose the last second's writes. Usage is not worth a wait for the disk at each commit.
-    session = await connectPostgres(url, {
-      name: "gp-records usage",
-      settings: { synchronous_commit: "off" },
-    });
-    return session;
-  };
+  // A server crash may lose the last second's writes. Usage is not worth a wait for the disk at each commit.
+  const session = openLastingSession(url, {
+    name: "gp-records usage",
+    settings: { synchronous_commit: "off" },
+  });
   return {
-    write: openPostgresWrites(
-      async (text, values) => (await connected()).query(text, values),
-      retention.logDays > 0,
-      writer,
-    ),
+    write: openPostgresWrites(session.query, retention.logDays > 0, writer),
     async tidy(now: number) {
-      if (session === undefined || session.isOver) return false;
       // This machine's clock may be ahead. Records that are still to be kept must not be removed because of it.
       const [clock] = await session.query<{ now: number }>(
         "select floor(extract(epoch from clock_timestamp()) * 1000) as now",
       );
       return removeOld(session, Math.min(now, clock!.now));
     },
-    close: () => session?.close(),
+    close: session.close,
   };
 }
 
@@ -148,7 +138,7 @@ const removeRequests = `
  */
 export function openPostgresRetention(
   retention: Retention,
-): (session: PostgresSession, now: number) => Promise<boolean> {
+): (session: Pick<PostgresSession, "query">, now: number) => Promise<boolean> {
   const look = openLook();
   /** Number of the newest surplus request. It is kept until a step finds no more requests to remove. */
   let surplus: number | undefined;
@@ -162,13 +152,13 @@ export function openPostgresRetention(
     if ((await query(removeRequests, [start, surplus])).length > 0) return true;
     surplus = undefined;
     const keptFrom = now - hoursKeptDays * dayMilliseconds;
-    if (await removeHour(session, keptFrom)) return true;
+    if (await removeHour(query, keptFrom)) return true;
     look.foundNothing(now);
     return false;
   };
 }
 
-async function removeHour({ query }: PostgresSession, keptFrom: number): Promise<boolean> {
+async function removeHour(query: Query, keptFrom: number): Promise<boolean> {
   const removed = await query(
     "delete from usage_hour where hour = (select min(hour) from usage_hour) and hour < $1 returning 1",
     [hourOf(keptFrom)],
