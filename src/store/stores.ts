@@ -11,7 +11,6 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
   type Transaction,
-  type TransactionSettings,
 } from "kysely";
 import type { ControlTables } from "./control-tables.ts";
 import { controlShape, type FileShape, openFile, usageShape } from "./sqlite-file.ts";
@@ -104,8 +103,8 @@ export function nodeSqliteDialect(connection: DatabaseSync, file: string): Diale
 }
 
 /**
- * Driver whose transactions take the write lock first, unless they are read-only. Otherwise a transaction that begins
- * with a read may fail when it first writes.
+ * Driver whose transactions take the write lock first. Otherwise a transaction that begins with a read may fail when it
+ * first writes.
  */
 class ImmediateDriver extends SqliteDriver {
   readonly #sqlite: DatabaseSync;
@@ -115,12 +114,8 @@ class ImmediateDriver extends SqliteDriver {
     this.#sqlite = sqlite;
   }
 
-  override async beginTransaction(
-    connection: DatabaseConnection,
-    { accessMode }: TransactionSettings = {},
-  ): Promise<void> {
-    const begin = accessMode === "read only" ? "begin" : "begin immediate";
-    await connection.executeQuery(CompiledQuery.raw(begin));
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw("begin immediate"));
   }
 
   /**
