@@ -18,22 +18,20 @@ export interface Engine {
   connect(onLost: (fault: Error) => void): Promise<void>;
   /** Decides groups sorted by account. @returns the decisions in the same order. */
   decide(groups: readonly Group[]): Promise<Decision[]>;
-  /** Returns the part that an account belongs to. A charge contains only accounts of one part. */
-  partOf(account: number): number;
   charge(charge: Charge): Promise<void>;
   /** Drops the connection and rejects every call in progress. */
   disconnect(): void;
 }
 
-/**
- * Requests that an instance admitted by itself, to be counted now. All accounts belong to one part, in ascending order.
- */
+/** Requests that an instance admitted by itself, to be counted now. */
 export interface Charge {
   /** Id of the instance, which numbers its charges. A charge that was already made changes nothing. */
   instance: string;
   number: number;
-  part: number;
-  /** Accounts, with the age of each request in µs, oldest first. Requests a day old or older are not counted. */
+  /**
+   * Accounts in ascending order, with the age of each request in µs, oldest first. Requests a day old or older are not
+   * counted.
+   */
   accounts: readonly { account: number; ages: readonly number[] }[];
 }
 

@@ -33,7 +33,6 @@ export function openPostgresEngine(url: string): Engine {
   const engine: Engine = {
     place: placeName(url),
     groupsMax: 128,
-    partOf: () => 0,
     async connect(onLost) {
       const own = ++attempt;
       const opened = await connectPostgres(url, {

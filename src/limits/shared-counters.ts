@@ -257,7 +257,6 @@ const chargedMax = 1000;
 
 interface Debt {
   number: number;
-  part: number;
   accounts: { account: number; times: number[] }[];
 }
 
@@ -269,20 +268,18 @@ function openDebts(engine: Engine, clock: Clock) {
   /** Times of requests that are not in a numbered debt yet, by account. */
   const times = new Map<number, number[]>();
   let lastNumber = 0;
-  /** Numbered debts by part, oldest first. A debt no longer changes once `numberAll` is done. */
-  const numbered = new Map<number, Debt[]>();
+  /** Numbered debts, oldest first. They no longer change once `numberAll` is done. */
+  const numbered: Debt[] = [];
 
   /** Turns all requests into numbered debts. Called after all earlier debts have been paid. */
   const numberAll = () => {
     for (const account of [...times.keys()].toSorted((a, b) => a - b)) {
       const ofAccount = times.get(account)!;
-      const part = engine.partOf(account);
-      const debts = numbered.getOrInsertComputed(part, () => []);
       for (let from = 0; from < ofAccount.length; from += chargedMax) {
         const some = { account, times: ofAccount.slice(from, from + chargedMax) };
-        const last = debts.at(-1);
+        const last = numbered.at(-1);
         if (last !== undefined && hasRoom(last, some.times.length)) last.accounts.push(some);
-        else debts.push({ number: ++lastNumber, part, accounts: [some] });
+        else numbered.push({ number: ++lastNumber, accounts: [some] });
       }
     }
     times.clear();
@@ -291,20 +288,19 @@ function openDebts(engine: Engine, clock: Clock) {
     accounts.length < accountsMax &&
     accounts.reduce((sum, { times: { length } }) => sum + length, more) <= chargedMax;
 
-  const payPart = async (debts: Debt[]) => {
+  const payNumbered = async () => {
     // Debts are paid one after the other, because a later number would make an earlier debt look paid.
-    for (let debt = debts[0]; debt !== undefined; debt = debts[0]) {
+    for (let debt = numbered[0]; debt !== undefined; debt = numbered[0]) {
       const now = clock.monotonicMicroseconds();
       const accounts = debt.accounts.map(({ account, times: some }) => ({
         account,
         ages: some.map((time) => now - time),
       }));
-      await engine.charge({ ...debt, instance, accounts });
+      await engine.charge({ number: debt.number, instance, accounts });
       // An attempt that was given up may have removed the debt already.
-      if (debts[0] === debt) debts.shift();
+      if (numbered[0] === debt) numbered.shift();
     }
   };
-  const payNumbered = () => Promise.all([...numbered.values()].map(payPart));
   return {
     /** Adds a request admitted now, and drops those of its account that are a day old. */
     add(account: number) {
@@ -313,8 +309,7 @@ function openDebts(engine: Engine, clock: Clock) {
       ofAccount.push(now);
       while (now - ofAccount[0]! >= dayMicroseconds) ofAccount.shift();
     },
-    count: () =>
-      [...times.values(), ...numbered.values()].reduce((sum, { length }) => sum + length, 0),
+    count: () => times.values().reduce((sum, { length }) => sum + length, numbered.length),
     /** Charges all debts. A charge that fails is sent again by the next call, under the same number. */
     async pay() {
       await payNumbered();

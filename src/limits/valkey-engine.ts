@@ -97,7 +97,6 @@ export async function openValkeyEngine(
     },
     disconnect,
     groupsMax: 128,
-    partOf: (account) => account % parts,
     async decide(groups) {
       lookSometimes();
       if (takesAnyKeys()) return decideCall(groups);
@@ -106,17 +105,17 @@ export async function openValkeyEngine(
         const decided = await decideCall(ofPart);
         for (const [i, group] of ofPart.entries()) decisions.set(group, decided[i]!);
       };
-      const byPart = Map.groupBy(groups, ({ account }) => account % parts);
-      await Promise.all([...byPart.values()].map(decidePart));
+      await Promise.all([...byPart(groups).values()].map(decidePart));
       return groups.map((group) => decisions.get(group)!);
     },
-    async charge({ instance, number, part, accounts }: Charge) {
-      const keys = [`q:{${part}}:charged:${instance}`];
-      await call(
-        charge,
-        [...keys, ...accounts.map(({ account }) => keyOf(account))],
-        [String(number), ...accounts.map(({ ages }) => ages.join(" "))],
-      );
+    async charge({ instance, number, accounts }: Charge) {
+      const chargePart = ([part, ofPart]: [number, Charge["accounts"]]) =>
+        call(
+          charge,
+          [`q:{${part}}:charged:${instance}`, ...ofPart.map(({ account }) => keyOf(account))],
+          [String(number), ...ofPart.map(({ ages }) => ages.join(" "))],
+        );
+      await Promise.all([...byPart(accounts)].map(chargePart));
     },
   };
 }
@@ -133,6 +132,9 @@ const areDecisions = (answer: unknown, count: number): answer is Decision[] =>
   Array.isArray(answer) &&
   answer.length === count &&
   answer.every((one) => Array.isArray(one) && one.length === 10 && one.every(Number.isInteger));
+
+const byPart = <One extends { account: number }>(all: readonly One[]) =>
+  Map.groupBy(all, ({ account }) => account % parts);
 
 const keyOf = (account: number) => `q:{${account % parts}}:${account}`;
 

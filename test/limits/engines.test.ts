@@ -240,7 +240,7 @@ function assertLook(
     assertRight(status, { quotas, now, truly: times, atTheLatest: times, requests: 1 });
 }
 
-/** Charges some accounts of one part, and says how many requests that were. */
+/** Charges an account, and says how many requests that were. */
 async function chargeSome(
   engine: Engine,
   random: Random,
@@ -253,12 +253,7 @@ async function chargeSome(
   const ages = Array.from({ length: random.between(1, 30) }, () =>
     random.between(0, random.pick([second, minute, hour, day + hour])),
   ).toSorted((a, b) => b - a);
-  const charge = {
-    instance: "a",
-    number,
-    part: engine.partOf(account),
-    accounts: [{ account, ages }],
-  };
+  const charge = { instance: "a", number, accounts: [{ account, ages }] };
   await engine.charge(charge);
   // The second time it is known already.
   if (random.chance(0.5)) await engine.charge(charge);

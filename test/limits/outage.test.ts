@@ -54,7 +54,6 @@ const engineOf = (decide: Engine["decide"]): Engine => ({
   groupsMax: 2,
   connect: async () => {},
   decide,
-  partOf: () => 0,
   charge: async () => {},
   disconnect() {},
 });
