@@ -3,8 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { localUrl, missedLinks } from "#config.ts";
 import type { EnvironmentFile } from "#config/environment-file.ts";
-import { type Engine, sentenceOf, within } from "#limits/engine.ts";
-import { defaultQuotas } from "#limits/policy.ts";
+import { type Engine, probe, sentenceOf, within } from "#limits/engine.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
 
@@ -69,9 +68,6 @@ export const database: Check = {
     }
   },
 };
-
-/** A question to the counters that counts nothing. */
-const probe = [{ account: 1, quotas: defaultQuotas, requests: 0 }];
 
 export const counters: Check = {
   name: "counters",

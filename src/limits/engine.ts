@@ -2,7 +2,7 @@
 import { DomainError } from "#store/domain-error.ts";
 import type { QuotaStatus } from "./counters.ts";
 import { quotaStatus, windowStatus } from "./memory-counters.ts";
-import { type Quotas, windows } from "./policy.ts";
+import { defaultQuotas, type Quotas, windows } from "./policy.ts";
 
 export interface Engine {
   /** Name of the server for messages: its URL without user and password, or the cluster at that URL. */
@@ -45,6 +45,9 @@ export interface Group {
    */
   requests: number;
 }
+
+/** Question that counts nothing, to test a connection. */
+export const probe: readonly Group[] = [{ account: 1, quotas: defaultQuotas, requests: 0 }];
 
 /**
  * Engine's decision on a group. Its first number says how many requests were counted: the first ones of the group.

@@ -6,9 +6,9 @@ import { randomUUID } from "node:crypto";
 import { StoreFault } from "#store/domain-error.ts";
 import type { Clock } from "./clocks.ts";
 import type { Counters, QuotaStatus } from "./counters.ts";
-import { type Engine, type Group, sentenceOf, statusOf, within } from "./engine.ts";
+import { type Engine, type Group, probe, sentenceOf, statusOf, within } from "./engine.ts";
 import { openMemoryCounters } from "./memory-counters.ts";
-import { defaultQuotas, type Quotas, dayMicroseconds } from "./policy.ts";
+import { type Quotas, dayMicroseconds } from "./policy.ts";
 
 /** Behaviour during an outage: every instance counts by itself, or requests are refused. */
 type OutageMode = "local" | "deny";
@@ -239,9 +239,6 @@ interface AskedGroup extends Group {
 
 /** Returns the error for a request that is refused during an outage in mode `deny`. */
 const countersAway = () => new Error("Requests cannot be counted: the shared counters are away.");
-
-/** Question that counts nothing, to test the connection. */
-const probe: readonly Group[] = [{ account: 1, quotas: defaultQuotas, requests: 0 }];
 
 const roundsMax = 8;
 /** Number of debts few enough to be charged within the wait for an answer. */
