@@ -161,8 +161,7 @@ async function fill(
     for (const table of watchedTables)
       await query(`alter table ${table} ${change} trigger key_change`);
   };
-  const tables = await existing(session, filledTables);
-  await query(`lock table ${tables.join(", ")} in exclusive mode`);
+  await query(`lock table ${filledTables.join(", ")} in exclusive mode`);
   await refuseTaken(session, place);
   await trigger("disable");
   await storeStore(session, folder, "control.sqlite");

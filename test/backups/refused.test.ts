@@ -402,10 +402,6 @@ test("publications in a backup that are not what gp-records writes are refused, 
     /"publications\.1\.from"/,
     ({ publications }) => (publications[1].from = "../../../escaped"),
   );
-  await said(
-    /"publications\.1\.published_at"/,
-    ({ publications }) => (publications[1].published_at = "2026-13-45T00:00:00Z"),
-  );
   await said(/"publications\.1\.step/, ({ publications }) => (publications[1].step.changes = -1));
   const unknown = /holds files that no backup/;
   await said(unknown, ({ publications }) => (publications[1].step = null));
