@@ -1,6 +1,6 @@
 /** Checks requests' keys against the current state of the store. */
 import { Problem } from "#problems.ts";
-import { type Quotas, quotasOf } from "#store/control-tables.ts";
+import { quotasOf } from "#store/control-tables.ts";
 import type { KeyRow, KeySource } from "#store/control-watch.ts";
 import { digestText, readKey } from "./api-key.ts";
 
@@ -15,21 +15,6 @@ interface KeyVerifierOptions {
 
 export function openKeyVerifier({ keys, now = Date.now, accountUrl = null }: KeyVerifierOptions) {
   const recent = openRecentDigests();
-  let isFresh = false;
-  const forget = () => {
-    isFresh = false;
-  };
-
-  // Asking SQLite takes about 2 µs, so each turn of the event loop asks at most once. A socket that becomes readable
-  // after a revocation was committed is read in a later turn, which asks again. Only bytes that arrive in the turn that
-  // has already asked, behind others on the same socket, may still find the key.
-  const refreshOnceInATurn = () => {
-    if (isFresh) return;
-    isFresh = true;
-    setImmediate(forget);
-    keys.refresh();
-  };
-
   const admit = (known: KnownKey | undefined, presented: string, digest: string): LiveKey => {
     if (known === undefined) throw invalid("unknown");
     refuseEnded(known, now(), accountUrl);
@@ -46,7 +31,6 @@ export function openKeyVerifier({ keys, now = Date.now, accountUrl = null }: Key
      */
     verify(presented: string): LiveKey | Promise<LiveKey> {
       const digest = recent.find(presented) ?? digestOf(presented);
-      refreshOnceInATurn();
       // The time of this look-up reveals at most something about the digest of the sender's own guess, which leads to
       // no key. A constant-time comparison afterwards would protect nothing more.
       const known = keys.find(digest);
@@ -131,8 +115,6 @@ export interface KnownKeys {
    * @throws Problem `unavailable` if the key cannot be looked up now; a promise rejects with it.
    */
   find(digest: string): KnownKey | undefined | Promise<KnownKey | undefined>;
-  /** Checks whether the store has changed, unless changes are noticed in another way. Never waits. */
-  refresh(): void;
   close(): void | Promise<void>;
 }
 
@@ -155,6 +137,10 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
   /** Count of changes that `keys` reflects; -1 if none has been read. */
   let seen = -1;
   let isFaulty = false;
+  let isFresh = false;
+  const forget = () => {
+    isFresh = false;
+  };
 
   const setFault = (fault: Error | null) => {
     if ((fault !== null) !== isFaulty) onFault(fault);
@@ -169,68 +155,62 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
     else for (const [digest, key] of changed) keys.set(digest, key);
     seen = count;
   };
+  // Asking SQLite takes about 2 µs, so each turn of the event loop asks at most once. A socket that becomes readable
+  // after a revocation was committed is read in a later turn, which asks again. Only bytes that arrive in the turn that
+  // has already asked, behind others on the same socket, may still find the key.
+  const followOnceInATurn = () => {
+    if (isFresh) return;
+    isFresh = true;
+    setImmediate(forget);
+    try {
+      follow();
+      setFault(null);
+    } catch (error) {
+      setFault(error as Error);
+    }
+  };
 
   follow();
   return {
     /** Returns a key as `KnownKeys.find` does, synchronously. */
-    find: (digest: string): KnownKey | undefined => keys.get(digest),
-    refresh() {
-      try {
-        follow();
-        setFault(null);
-      } catch (error) {
-        setFault(error as Error);
-      }
+    find(digest: string): KnownKey | undefined {
+      followOnceInATurn();
+      return keys.get(digest);
     },
     close: () => source.close(),
   };
 }
 
 /** A key's id, hint, account and rights. */
-export interface LiveKey {
-  readonly id: string;
-  /** The first 8 characters of the key. */
-  readonly hint: string;
-  /** Number of the account, by which quotas are counted. */
-  readonly accountNumber: number;
-  /** Quotas of the account or of its plan; the same object until the key is read again. */
-  readonly quotas: Quotas;
-  /** True if the account's plan includes changes. */
-  readonly mayReadChanges: boolean;
-  /** True for the key of a demo, which is never accepted through a proxy. */
-  readonly isDemo: boolean;
-}
+export type LiveKey = KnownKey["key"];
 
 /** An issued key, valid or not. */
-export interface KnownKey {
-  key: LiveKey;
-  revokedAt: string | null;
-  expiresAt: string | null;
-  /** `expiresAt` in ms since 1970; `Infinity` if there is none. */
-  expiresAtMilliseconds: number;
-  /** True if the account is suspended or closed. */
-  isSuspended: boolean;
-}
+export type KnownKey = ReturnType<typeof knownKey>;
 
 /** Returns keys by digest, in the form that `readKey` returns. */
 export function keysByDigest(rows: readonly KeyRow[]): Map<string, KnownKey> {
   return new Map(rows.map((row) => [digestText(row.digest), knownKey(row)]));
 }
 
-function knownKey(row: KeyRow): KnownKey {
-  return {
-    key: {
-      id: row.id,
-      hint: row.hint,
-      accountNumber: row.account_number,
-      quotas: quotasOf(row),
-      mayReadChanges: row.changes === 1,
-      isDemo: row.is_demo === 1,
-    },
-    revokedAt: row.revoked_at,
-    expiresAt: row.expires_at,
-    expiresAtMilliseconds:
-      row.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(row.expires_at),
-    isSuspended: row.suspended_at !== null,
-  };
-}
+const knownKey = (row: KeyRow) => ({
+  key: {
+    id: row.id,
+    /** The first 8 characters of the key. */
+    hint: row.hint,
+    /** Number of the account, by which quotas are counted. */
+    accountNumber: row.account_number,
+    /** Quotas of the account or of its plan; the same object until the key is read again. */
+    quotas: quotasOf(row),
+    /** True if the account's plan includes changes. */
+    mayReadChanges: row.changes === 1,
+    /** True for the key of a demo, which is never accepted through a proxy. */
+    isDemo: row.is_demo === 1,
+  },
+  revokedAt: row.revoked_at,
+  expiresAt: row.expires_at,
+  /** `expiresAt` in ms since 1970; `Infinity` if there is none. */
+  expiresAtMilliseconds:
+    row.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(row.expires_at),
+  /** True if the account is suspended or closed. */
+  isSuspended: row.suspended_at !== null,
+});

@@ -109,7 +109,6 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
         return keys.get(digest);
       });
     },
-    refresh() {},
     async close() {
       isClosed = true;
       clearInterval(timer);
