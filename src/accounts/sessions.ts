@@ -6,7 +6,7 @@ import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { digestToken, makeId, makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { listMemberships, type Membership } from "./members.ts";
+import { listMemberships } from "./members.ts";
 import { type Person, personOf, personRow } from "./people.ts";
 import { type Client, forgetThrottles } from "./throttle.ts";
 
@@ -15,25 +15,13 @@ const idleMilliseconds = 12 * hourMilliseconds;
 const seenMilliseconds = minuteMilliseconds;
 
 /** A person who is signed in, and the accounts that they may view. */
-export interface SignedIn {
-  /** Id of the session. */
-  session: string;
-  person: Person;
-  /** Memberships, oldest first. */
-  accounts: Membership[];
-  /** Account that is shown; null if the person has none. */
-  account: Membership | null;
-}
+export type SignedIn = NonNullable<Awaited<ReturnType<typeof findSession>>>;
 
 /**
  * Finds the session with this token. Returns undefined if there is none or it has ended. Notes its use at most once a
  * minute.
  */
-export async function findSession(
-  control: ControlStore,
-  token: string,
-  now: number,
-): Promise<SignedIn | undefined> {
+export async function findSession(control: ControlStore, token: string, now: number) {
   const { database } = control;
   const row = await database
     .selectFrom("session")
@@ -44,7 +32,9 @@ export async function findSession(
   const person = await personRow(database, "id", row.person);
   if (person === undefined) return undefined;
   if (now - Date.parse(row.seen_at) >= seenMilliseconds) await markSeen(control, row.id, now);
+  /** Memberships, oldest first. */
   const accounts = await listMemberships(database, person.id);
+  /** Account that is shown; null if the person has none. */
   const account = accounts.find(({ number }) => number === row.account) ?? accounts[0] ?? null;
   return { session: row.id, person: personOf(person), accounts, account };
 }

@@ -161,14 +161,7 @@ export const exportParts = ["account", "operation", "key"] as const;
 export type ExportPart = (typeof exportParts)[number];
 
 /** Totals of one combination of parts. A part that was not requested is null. */
-export interface ExportedUsage {
-  /** Number of the account. */
-  account: number | null;
-  operation: string | null;
-  /** Id of the key. */
-  key: string | null;
-  totals: Totals;
-}
+export type ExportedUsage = Awaited<ReturnType<typeof exportMonth>>[number];
 
 interface ExportOrder {
   /** Month in UTC, such as `2026-11`. */
@@ -182,7 +175,7 @@ interface ExportOrder {
  * Returns a month's totals for each combination of the parts. Without parts there is one row, and without requests
  * there is none.
  */
-export async function exportMonth(usage: UsageStore, order: ExportOrder): Promise<ExportedUsage[]> {
+export async function exportMonth(usage: UsageStore, order: ExportOrder) {
   const { month, by, account } = order;
   const parts = exportParts.filter((part) => by.includes(part));
   const sums: (Partial<Pick<SumParts, ExportPart>> & { totals: Totals })[] = await readSums(usage, {
