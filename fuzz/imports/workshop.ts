@@ -6,11 +6,11 @@ import { DatabaseSync } from "node:sqlite";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import type { Collected } from "#datasets/collect.ts";
 import { readCsv } from "#importers/csv.ts";
+import { readNdjson } from "#importers/ndjson.ts";
 import { readMapping } from "#importers/read-mapping.ts";
 import { recordKinds } from "#records/kinds.ts";
 import type { SourceEntry } from "#records/canonical.ts";
 import { temporaryFolder } from "../../bench/clean-up.ts";
-import { ndjsonEntries } from "../../test/importers/written-file.ts";
 import { cast } from "../../test/support/cast.ts";
 import { importRecords } from "../../test/support/dataset.ts";
 import type { FuzzImport } from "./any-import.ts";
@@ -71,7 +71,7 @@ async function* watched(
 ): AsyncGenerator<SourceEntry> {
   const entries =
     mappingPath === null
-      ? ndjsonEntries([tablePath])
+      ? readNdjson([tablePath])
       : readCsv([tablePath], await readMapping(mappingPath));
   for await (const entry of entries) {
     watch(entry);

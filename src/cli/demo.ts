@@ -109,7 +109,6 @@ async function publishState(
   // Asked before the lock is taken, too, so that a filled folder never waits for an import.
   if (!isWanted()) return 0;
   const { demoSize, [state]: invent } = await import("#demo/invent.ts");
-  const { draftBlocks } = await import("#datasets/draft-entry.ts");
   const { importSource } = await import("#datasets/publish.ts");
   const size = given ?? demoSize;
   const all = size.gps + size.principals + size.signals + size.projects;
@@ -120,7 +119,7 @@ async function publishState(
     if (!isWanted()) return 0;
     const { collected } = await importSource(store, {
       source: demoSource,
-      blocks: draftBlocks(invent(size), demoSource),
+      entries: invent(size),
       rejectedMax: { lines: 0 },
       isDryRun: false,
       nowMilliseconds: now,

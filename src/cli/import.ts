@@ -78,8 +78,8 @@ const ndjson = command({
   example: "import ndjson records.ndjson --source own",
   run: (given, context) =>
     runImport(given, context, [], async (reading) => {
-      const { draftNdjson } = await import("./draft-ndjson.ts");
-      return draftNdjson(given.files, reading, given.source);
+      const { readNdjson } = await import("#importers/ndjson.ts");
+      return readNdjson(given.files, reading);
     }),
   ...outcome,
 });
@@ -107,8 +107,7 @@ const csv = command({
     return runImport({ ...given, source }, context, [map], async (reading) => {
       const { readMapping } = await import("#importers/read-mapping.ts");
       const { readCsv } = await import("#importers/csv.ts");
-      const { draftBlocks } = await import("#datasets/draft-entry.ts");
-      return draftBlocks(readCsv(given.files, await readMapping(map), reading), source);
+      return readCsv(given.files, await readMapping(map), reading);
     });
   },
   ...outcome,
@@ -162,7 +161,7 @@ async function runImport(
   given: Given,
   context: CliContext,
   mapping: readonly string[],
-  open: (reading: ReadOptions) => Promise<ImportRequest["blocks"]>,
+  open: (reading: ReadOptions) => Promise<ImportRequest["entries"]>,
 ): Promise<Imported> {
   const { refuseUnreadable } = await import("#importers/source-file.ts");
   const { files, source, encoding, ...order } = given;
@@ -177,7 +176,7 @@ async function runImport(
       const result = await importSource(store, {
         ...order,
         source,
-        blocks: await open({ encoding, allowsEmpty }),
+        entries: await open({ encoding, allowsEmpty }),
         nowMilliseconds: context.now(),
         onProgress: (some, done) =>
           progress.show(some, `${done === "read" ? "lines" : "records"} ${done}`),

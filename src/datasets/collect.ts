@@ -1,12 +1,20 @@
-/** Collects a source's checked records for a new generation: accepts each id once, and resolves every link. */
+/** Collects a source's records for a new generation: checks them, accepts each id once, and resolves every link. */
+import { checkRecord } from "#records/check-record.ts";
 import { eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { withoutForm } from "#records/legal-forms.ts";
-import { namedGpPrefix, type RecordFault, type RecordName } from "#records/canonical.ts";
-import type { Drafted, DraftedBlock, DraftedEntry } from "./draft-entry.ts";
+import {
+  type CanonicalRecord,
+  namedGpPrefix,
+  type RecordFault,
+  type RecordName,
+  type SourceEntry,
+} from "#records/canonical.ts";
 import {
   type DraftedRecord,
   type DraftRecord,
   type DraftRecords,
+  draftRecord,
+  type KeepText,
   noRecords,
   readLinks,
   type StoredLinks,
@@ -27,8 +35,8 @@ export interface Collected {
 
 interface CollectRequest {
   source: string;
-  /** Blocks in source order. */
-  blocks: AsyncIterable<DraftedBlock>;
+  /** Entries in source order. */
+  entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>;
   texts: TextStore;
   /** Former records of the source, to merge the delivery into; null if the delivery replaces them all. */
   former: DraftRecords | null;
@@ -39,7 +47,7 @@ interface CollectRequest {
 /** Collects the records of a source, merged with its former ones if there are any. */
 export async function collectSource({
   source,
-  blocks,
+  entries,
   texts,
   former,
   onRead,
@@ -49,17 +57,14 @@ export async function collectSource({
   const absent = countRejections();
   const records = noRecords();
   let read = 0;
-  for await (const { entries, packed } of blocks) {
-    const firstText = texts.take(packed);
-    for (const entry of entries) {
-      if (++read % 1000 === 0) onRead(read);
-      const entered = ledger.enter(entry);
-      if (entered.faults.length > 0) rejections.add(entry.file, entry.line, entered.faults);
-      for (const { kind, sourceId, id, sortKey, formerIds: ids, text } of entered.records) {
-        // Most records have no former ids, and share one empty list.
-        const formerIds = ids.length === 0 ? none : ids;
-        records[kind].push({ source, sourceId, id, sortKey, formerIds, text: text + firstText });
-      }
+  for await (const entry of entries) {
+    if (++read % 1000 === 0) onRead(read);
+    const entered = ledger.enter(draftEntry(entry, source, texts.keep));
+    if (entered.faults.length > 0) rejections.add(entry.file, entry.line, entered.faults);
+    for (const { kind, sourceId, id, sortKey, formerIds: ids, text } of entered.records) {
+      // Most records have no former ids, and share one empty list.
+      const formerIds = ids.length === 0 ? none : ids;
+      records[kind].push({ source, sourceId, id, sortKey, formerIds, text });
     }
   }
   const { rejected, dropped } = ledger.settle();
@@ -72,6 +77,37 @@ export async function collectSource({
     mergeInto(records, former, { removals: ledger.removals, texts, rejections, absent });
   const accepted = read - rejections.count;
   return { collected: { read, accepted, rejections, absent, alike }, records };
+}
+
+/** A drafted record, or the faults of a rejected one. The kind and id of a rejected record are unchecked JSON. */
+type Drafted =
+  | DraftedRecord
+  | { faults: readonly RecordFault[]; kind: RecordKind; sourceId: string };
+
+/** An entry of a source, with drafted records. */
+interface DraftedEntry {
+  file: string;
+  line: number;
+  records: readonly Drafted[];
+  /** GPs that the line only names. */
+  namedGps: readonly Drafted[];
+  /** Records that the line asks to remove. */
+  deleted: readonly RecordName[];
+  /** Faults of the line itself. */
+  faults: readonly RecordFault[];
+}
+
+function draftEntry(entry: SourceEntry, source: string, keep: KeepText): DraftedEntry {
+  const { file, line, deleted = none, faults, isPlain } = entry;
+  if (faults.length > 0)
+    return { file, line, records: none, namedGps: none, deleted: none, faults };
+  const draft = (record: CanonicalRecord): Drafted => {
+    const found = checkRecord(record, isPlain);
+    if (found.length === 0) return draftRecord(record, source, keep);
+    return { faults: found, kind: record?.record, sourceId: record?.id };
+  };
+  const namedGps = entry.namedGps.length === 0 ? none : entry.namedGps.map(draft);
+  return { file, line, records: entry.records.map(draft), namedGps, deleted, faults };
 }
 
 /** Maximum number of groups of alike names that an import tells of. */

@@ -14,7 +14,7 @@ import { tables } from "./format.ts";
 import { readSources } from "./open-generation.ts";
 import { ownJson, ownPart } from "./render.ts";
 import { arraysOf } from "./rows.ts";
-import { openPacker, type TextStore } from "./text-store.ts";
+import type { TextStore } from "./text-store.ts";
 
 /** A record of the previous generation. */
 export interface Known {
@@ -62,33 +62,19 @@ function emptyGeneration(): DatabaseSync {
 
 const marksFor = (values: readonly string[]) => values.map(() => "?").join(", ");
 
-/** Maximum number of records whose texts are stored together. */
-const recordsOfPack = 512;
-
 function readRecords(db: DatabaseSync, sources: readonly string[], texts: TextStore): DraftRecords {
   const records = noRecords();
   if (sources.length === 0) return records;
   const targets = `select id, source_id from gp union all select id, source_id from project`;
   const sourceIds = new Map(arraysOf<[string, string]>(db, targets));
-  const packer = openPacker();
-  let packed: DraftRecord[] = [];
-  const storePack = () => {
-    const first = texts.take(packer.take());
-    for (const record of packed) record.text += first;
-    packed = [];
-  };
   for (const kind of recordKinds)
     for (const row of arraysOf<Row>(
       db,
       `select source, source_id, id, is_time_stated, document from ${kind}
        where source in (${marksFor(sources)}) order by position`,
       ...sources,
-    )) {
-      const record = draftAgain(kind, row, sourceIds, packer.keep);
-      records[kind].push(record);
-      if (packed.push(record) === recordsOfPack) storePack();
-    }
-  storePack();
+    ))
+      records[kind].push(draftAgain(kind, row, sourceIds, texts.keep));
   return records;
 }
 

@@ -7,7 +7,7 @@
  *
  * An import takes these steps:
  * 1. Its caller takes the lock, which clears what a killed command left.
- * 2. `draft-entry.ts` checks the records. `collect.ts` accepts each id once and resolves every link.
+ * 2. `collect.ts` checks the records, accepts each id once and resolves every link.
  * 3. The import is refused if too many lines were rejected, or if the source is empty or shrank too much.
  * 4. The current generation's other sources, except `demo`, are added. `write-draft.ts` writes documents in display
  *    order, and the index.
@@ -27,6 +27,7 @@
  */
 import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { SourceEntry } from "#records/canonical.ts";
 import { demoSource } from "#records/common.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { syncPath } from "#store/whole-file.ts";
@@ -35,7 +36,6 @@ import { publishNext, refuseUnreadable } from "./choose.ts";
 import { type Collected, collectSource } from "./collect.ts";
 import { hashFile } from "./dataset-hash.ts";
 import { abandonDraft } from "./disk-space.ts";
-import type { DraftedBlock } from "./draft-entry.ts";
 import { countsOf } from "./draft-record.ts";
 import { builtAtOf, type Meta, timeOf } from "./format.ts";
 import { settleIds } from "./former-ids.ts";
@@ -50,8 +50,8 @@ import { type Changes, writeDraft } from "./write-draft.ts";
 
 export interface ImportRequest extends Guards {
   source: string;
-  /** Blocks of drafted entries, in the order of the source. */
-  blocks: AsyncIterable<DraftedBlock>;
+  /** Entries in the order of the source. */
+  entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>;
   /** True to merge into the source's records instead of replacing them. */
   isMerge?: boolean;
   /** True to report changes without making them. */
@@ -202,10 +202,10 @@ async function build({
   previous,
   texts,
 }: BuildOrder): Promise<ImportResult & { meta: Meta | null }> {
-  const { source, blocks, onProgress = () => {} } = request;
+  const { source, entries, onProgress = () => {} } = request;
   const former = request.isMerge === true ? previous.records([source], texts) : null;
   const onRead = (lines: number) => onProgress(lines, "read");
-  const { collected, records } = await collectSource({ source, blocks, texts, former, onRead });
+  const { collected, records } = await collectSource({ source, entries, texts, former, onRead });
   const sourceSize = { before: previous.countOf([source]), now: sum(countsOf(records)) };
   const refusal = reasonToRefuse(collected, sourceSize, request);
   const unpublished = { droppedCount: 0, published: null, staged: null };

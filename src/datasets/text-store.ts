@@ -5,13 +5,6 @@ import { free } from "./stored-arrays.ts";
 /** The number under which a record's texts are stored. */
 export type KeptText = number;
 
-/** The texts of many records, which another thread may have packed. */
-export interface PackedRecords {
-  bytes: Uint8Array<ArrayBuffer>;
-  /** Three offsets for each record: start of its links, and start and end of its own part. */
-  places: readonly number[];
-}
-
 /** The stored texts of a record, as offsets in `bytes`. Valid until the next read. */
 export interface StoredText {
   bytes: Buffer;
@@ -31,6 +24,12 @@ export type TextStore = ReturnType<typeof openTextStore>;
 /** Maximum number of bytes in memory; all others go to a file. 65,000 records take about 36 MB. */
 const memoryBytesMax = 40 * 1024 * 1024;
 
+/** Minimum size of a pack, in bytes. Pages of it that are never written take no memory. */
+const packBytes = 2 * 1024 * 1024;
+
+/** Maximum number of UTF-8 bytes for one UTF-16 code unit. */
+const unitBytesMax = 3;
+
 const numbersOfPlace = 4;
 
 /**
@@ -39,9 +38,12 @@ const numbersOfPlace = 4;
  * @param bytesMax maximum number of bytes in memory.
  */
 export function openTextStore(path: string, bytesMax = memoryBytesMax) {
-  /** Packs in memory, or their offsets in the file. */
+  /** Full packs: their bytes in memory, or their offsets in the file. */
   const packs: (Buffer | number)[] = [];
-  /** Four numbers for each record: its pack, and three offsets in the pack. */
+  /** The pack that is being filled up to `end`. */
+  let filling: Buffer<ArrayBuffer> | null = null;
+  let end = 0;
+  /** Four numbers for each record: its pack, and the offsets of its links, its own part and its end in the pack. */
   let places = new Uint32Array(1024 * numbersOfPlace);
   let count = 0;
   let bytesInMemory = 0;
@@ -49,45 +51,54 @@ export function openTextStore(path: string, bytesMax = memoryBytesMax) {
   let file: number | null = null;
   let scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
-  const storePack = (bytes: Uint8Array<ArrayBuffer>) => {
-    if (bytesInMemory + bytes.length <= bytesMax) {
-      packs.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
-      bytesInMemory += bytes.length;
+  const storePack = (pack: Buffer<ArrayBuffer>, length: number) => {
+    if (bytesInMemory + length <= bytesMax) {
+      packs.push(pack.subarray(0, length));
+      bytesInMemory += length;
       return;
     }
     file ??= openSync(path, "w+", 0o600);
-    for (let done = 0; done < bytes.length;)
-      done += writeSync(file, bytes, done, bytes.length - done, bytesInFile + done);
+    for (let done = 0; done < length;)
+      done += writeSync(file, pack, done, length - done, bytesInFile + done);
     packs.push(bytesInFile);
-    bytesInFile += bytes.length;
-    free(bytes);
+    bytesInFile += length;
+    free(pack);
   };
   return {
-    /** Takes over packed records. @returns the number of the first record; the others are numbered consecutively. */
-    take({ bytes, places: added }: PackedRecords): KeptText {
-      storePack(bytes);
-      const first = count;
-      count += added.length / 3;
-      if (count * numbersOfPlace > places.length) {
-        const longer = new Uint32Array(count * numbersOfPlace * 2);
+    /** Stores the texts of a record. */
+    keep(links: string, own: string): KeptText {
+      const needed = (links.length + own.length) * unitBytesMax;
+      if (filling !== null && end + needed > filling.length) {
+        storePack(filling, end);
+        filling = null;
+      }
+      // `allocUnsafeSlow` never takes memory from the pool that small buffers share.
+      if (filling === null) {
+        filling = Buffer.allocUnsafeSlow(Math.max(packBytes, needed));
+        end = 0;
+      }
+      if ((count + 1) * numbersOfPlace > places.length) {
+        const longer = new Uint32Array(places.length * 2);
         longer.set(places);
         free(places);
         places = longer;
       }
-      for (let i = 0, at = first * numbersOfPlace; i < added.length; i += 3) {
-        places[at++] = packs.length - 1;
-        places[at++] = added[i]!;
-        places[at++] = added[i + 1]!;
-        places[at++] = added[i + 2]!;
-      }
-      return first;
+      const middle = end + filling.write(links, end, "utf8");
+      const last = middle + filling.write(own, middle, "utf8");
+      const at = count * numbersOfPlace;
+      places[at] = packs.length;
+      places[at + 1] = end;
+      places[at + 2] = middle;
+      places[at + 3] = last;
+      end = last;
+      return count++;
     },
     read(kept: KeptText): StoredText {
       const at = kept * numbersOfPlace;
-      const pack = packs[places[at]!]!;
-      const [links, own, end] = [places[at + 1]!, places[at + 2]!, places[at + 3]!];
-      if (typeof pack !== "number") return { bytes: pack, links, own, end };
-      const length = end - links;
+      const pack = packs[places[at]!] ?? filling!;
+      const [links, own, last] = [places[at + 1]!, places[at + 2]!, places[at + 3]!];
+      if (typeof pack !== "number") return { bytes: pack, links, own, end: last };
+      const length = last - links;
       if (length > scratch.length) scratch = Buffer.allocUnsafeSlow(length * 2);
       for (let done = 0; done < length;) {
         const read = readSync(file!, scratch, done, length - done, pack + links + done);
@@ -98,52 +109,14 @@ export function openTextStore(path: string, bytesMax = memoryBytesMax) {
     },
     /** Frees the memory and the disk space of all texts at once. The store cannot be used again. */
     clear(): void {
-      for (const pack of packs) if (typeof pack !== "number") free(pack);
+      for (const pack of [...packs, filling])
+        if (pack !== null && typeof pack !== "number") free(pack);
       packs.length = 0;
+      filling = null;
       if (file === null) return;
       closeSync(file);
       rmSync(path, { force: true });
       file = null;
-    },
-  };
-}
-
-/** Minimum size of a packer's memory, in bytes. */
-const packBytes = 2 * 1024 * 1024;
-
-/** Maximum number of UTF-8 bytes for one UTF-16 code unit. */
-const unitBytesMax = 3;
-
-/** Opens a packer, which joins texts in one array of bytes. */
-export function openPacker() {
-  let bytes: Buffer<ArrayBuffer> | null = null;
-  let end = 0;
-  let places: number[] = [];
-  const makeSpace = (needed: number): Buffer<ArrayBuffer> => {
-    if (bytes !== null && end + needed <= bytes.length) return bytes;
-    // `allocUnsafeSlow` never takes memory from the pool that small buffers share. Unwritten pages take no memory.
-    const larger = Buffer.allocUnsafeSlow(Math.max(packBytes, 2 * (end + needed)));
-    if (bytes !== null) larger.set(bytes.subarray(0, end));
-    return (bytes = larger);
-  };
-  return {
-    /** Adds the texts of a record. @returns its number in the pack, from 0. */
-    keep(links: string, own: string): number {
-      const target = makeSpace((links.length + own.length) * unitBytesMax);
-      const start = end;
-      const middle = start + target.write(links, start, "utf8");
-      end = middle + target.write(own, middle, "utf8");
-      return places.push(start, middle, end) / 3 - 1;
-    },
-    /** Returns the number of bytes of the added texts. */
-    bytes: () => end,
-    /** Returns the added texts, and starts a new pack. */
-    take(): PackedRecords {
-      const taken = { bytes: (bytes ?? Buffer.allocUnsafeSlow(0)).subarray(0, end), places };
-      bytes = null;
-      end = 0;
-      places = [];
-      return taken;
     },
   };
 }

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import fc from "fast-check";
+import { readNdjson } from "#importers/ndjson.ts";
 import type { ReadOptions } from "#importers/source-file.ts";
 import { parseStrictJson } from "#importers/strict-json.ts";
 import { Unreadable } from "#importers/import-fault.ts";
-import { faultOf, ndjsonEntries, writtenFile } from "./written-file.ts";
+import { faultOf, writtenFile } from "./written-file.ts";
 
 const read = (t: TestContext, content: string | Uint8Array, options: ReadOptions = {}) =>
-  Array.fromAsync(ndjsonEntries([writtenFile(t, "records.ndjson", content)], options));
+  Array.fromAsync(readNdjson([writtenFile(t, "records.ndjson", content)], options));
 
 const gp = (id: string) => ({ record: "gp", id, name: `GP ${id}` });
 const line = (id: string) => JSON.stringify(gp(id));
@@ -29,7 +30,7 @@ test("several files are read in the order given, each with its own line numbers"
     writtenFile(t, "1.ndjson", `${line("a")}\n`),
     writtenFile(t, "2.ndjson", line("b")),
   ];
-  const entries = await Array.fromAsync(ndjsonEntries(files));
+  const entries = await Array.fromAsync(readNdjson(files));
   assert.deepEqual(
     entries.map((entry) => [entry.file, entry.line]),
     [
@@ -63,14 +64,17 @@ test("a line may say that a record is to be removed, and only its name counts th
 test("a file that holds no record is refused by name unless it may be empty", async (t) => {
   const empty = writtenFile(t, "empty.ndjson", "\uFEFF\n \n");
   const full = writtenFile(t, "full.ndjson", line("a"));
-  const fault = await faultOf(Array.fromAsync(ndjsonEntries([full, empty])));
+  const fault = await faultOf(Array.fromAsync(readNdjson([full, empty])));
   assert.equal(
     fault.message,
     `${empty}: contains no records; if that is intended, add --allow-empty`,
   );
-  const entries = await Array.fromAsync(ndjsonEntries([empty, full], { allowsEmpty: true }));
+  const entries = await Array.fromAsync(readNdjson([empty, full], { allowsEmpty: true }));
   assert.equal(entries.length, 1);
 });
+
+const tooLong =
+  "is longer than 1048576 bytes; put each record on a line of its own, and shorten a record that is still too long";
 
 test("a line of 1 MiB is read and a longer one is rejected", async (t) => {
   const ofBytes = (bytes: number) => {
@@ -82,7 +86,7 @@ test("a line of 1 MiB is read and a longer one is rejected", async (t) => {
     entries.map((entry) => [entry.line, entry.faults]),
     [
       [1, []],
-      [2, [{ field: "line", reason: "is longer than 1048576 bytes" }]],
+      [2, [{ field: "line", reason: tooLong }]],
       [3, []],
     ],
   );

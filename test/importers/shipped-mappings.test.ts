@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { readCsv } from "#importers/csv.ts";
+import { readNdjson } from "#importers/ndjson.ts";
 import { readMapping } from "#importers/read-mapping.ts";
 import { checkRecord } from "#records/check-record.ts";
-import { csvEntries, ndjsonEntries, writtenFile } from "./written-file.ts";
+import { csvEntries, writtenFile } from "./written-file.ts";
 
 const mappings = {
   "san-francisco":
@@ -37,7 +38,7 @@ const blocks = (language: string) =>
 
 test("every record on the page is one the service takes", async (t) => {
   for (const text of blocks("ndjson"))
-    for await (const { records, faults } of ndjsonEntries([writtenFile(t, "page.ndjson", text)]))
+    for await (const { records, faults } of readNdjson([writtenFile(t, "page.ndjson", text)]))
       assert.deepEqual([...faults, ...records.flatMap((record) => checkRecord(record))], []);
   assert.equal(blocks("ndjson").length, 3);
 });

@@ -5,7 +5,6 @@ import type { TestContext } from "node:test";
 import { readCsv } from "#importers/csv.ts";
 import { ImportFault } from "#importers/import-fault.ts";
 import type { Mapping } from "#importers/mapping.ts";
-import { entriesOf, type LineBlock, readNdjson } from "#importers/ndjson.ts";
 import { readMapping } from "#importers/read-mapping.ts";
 import type { ReadOptions } from "#importers/source-file.ts";
 import type { SourceEntry } from "#records/canonical.ts";
@@ -31,12 +30,6 @@ export async function csvEntries(
 ): Promise<SourceEntry[]> {
   const file = writtenFile(t, "table.csv", content);
   return Array.fromAsync(readCsv([file], await writtenMapping(t, mapping), options));
-}
-
-/** The entries of files of NDJSON. */
-export async function* ndjsonEntries(files: readonly string[], options: ReadOptions = {}) {
-  const read = (block: LineBlock) => ({ entries: entriesOf(block) });
-  for await (const { entries } of readNdjson(files, options, read)) yield* entries;
 }
 
 /** A mapping of GPs with an id, a name and these fields. */

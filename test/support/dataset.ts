@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { type Catalogue, clearLeftovers, openCatalogue } from "#datasets/catalogue.ts";
 import * as choose from "#datasets/choose.ts";
-import { draftBlocks } from "#datasets/draft-entry.ts";
 import { openFolderStore } from "#datasets/folder-store.ts";
 import type { Generation } from "#datasets/generation.ts";
 import { loadGeneration } from "#datasets/served.ts";
@@ -47,19 +46,16 @@ export function storeOf({ folder, keeping }: TestCatalogue, nowMilliseconds: num
   return openFolderStore({ folder, ...(keeping ?? none), now: () => nowMilliseconds });
 }
 
-/** What an import in a test says of itself, with entries that are not drafted yet. */
-export type ImportOptions = Partial<ImportRequest> & {
-  entries?: AsyncIterable<SourceEntry> | Iterable<SourceEntry>;
-};
+/** What an import in a test says of itself. */
+export type ImportOptions = Partial<ImportRequest>;
 
 /** Imports entries as records of the source `own`, unless the options say otherwise. */
 export function importInto(
   store: OpenStore,
   { source = "own", entries = [], ...options }: ImportOptions,
 ): Promise<ImportResult> {
-  const blocks = draftBlocks(entries, source);
   const usual = { rejectedMax: { lines: 0 }, isDryRun: false, nowMilliseconds: builtAt };
-  return importSource(store, { ...usual, source, blocks, ...options });
+  return importSource(store, { ...usual, source, entries, ...options });
 }
 
 export async function importRecords(
