@@ -1,38 +1,31 @@
 /** All commands, in the order in which `--help` shows them. */
-import { accountCommands } from "./accounts.ts";
-import { auditCommands } from "./audit.ts";
-import { backupCommand } from "./backup.ts";
 import type { AddCommands } from "./command.ts";
-import { datasetCommands } from "./datasets.ts";
-import { doctorCommand } from "./doctor.ts";
-import { exportCommand } from "./export.ts";
-import { importCommands } from "./import.ts";
-import { instancesCommand } from "./instances.ts";
-import { keyCommands } from "./keys.ts";
-import { matchCommand } from "./match.ts";
-import { migrateCommand } from "./migrate.ts";
-import { openapiCommand } from "./openapi.ts";
-import { planCommands } from "./plans.ts";
-import { restoreCommand } from "./restore.ts";
-import { serveCommand } from "./serve.ts";
-import { requestCommands, usageCommands } from "./usage.ts";
 
-export const commandParts: readonly AddCommands[] = [
-  serveCommand,
-  importCommands,
-  datasetCommands,
-  exportCommand,
-  matchCommand,
-  instancesCommand,
-  accountCommands,
-  planCommands,
-  keyCommands,
-  auditCommands,
-  requestCommands,
-  usageCommands,
-  migrateCommand,
-  backupCommand,
-  restoreCommand,
-  doctorCommand,
-  openapiCommand,
-];
+/** Loads a command or family by its name, so that a command waits only for its own code. */
+const loaders: Readonly<Record<string, () => Promise<AddCommands>>> = {
+  serve: async () => (await import("./serve.ts")).serveCommand,
+  import: async () => (await import("./import.ts")).importCommands,
+  datasets: async () => (await import("./datasets.ts")).datasetCommands,
+  export: async () => (await import("./export.ts")).exportCommand,
+  match: async () => (await import("./match.ts")).matchCommand,
+  instances: async () => (await import("./instances.ts")).instancesCommand,
+  accounts: async () => (await import("./accounts.ts")).accountCommands,
+  plans: async () => (await import("./plans.ts")).planCommands,
+  keys: async () => (await import("./keys.ts")).keyCommands,
+  audit: async () => (await import("./audit.ts")).auditCommands,
+  requests: async () => (await import("./usage.ts")).requestCommands,
+  usage: async () => (await import("./usage.ts")).usageCommands,
+  migrate: async () => (await import("./migrate.ts")).migrateCommand,
+  backup: async () => (await import("./backup.ts")).backupCommand,
+  restore: async () => (await import("./restore.ts")).restoreCommand,
+  doctor: async () => (await import("./doctor.ts")).doctorCommand,
+  openapi: async () => (await import("./openapi.ts")).openapiCommand,
+};
+
+/** Loads the command or family of this name, or all if there is none, as for `--help`. */
+export const loadCommands = (name = ""): Promise<readonly AddCommands[]> =>
+  Promise.all(
+    (Object.hasOwn(loaders, name) ? [loaders[name]!] : Object.values(loaders)).map((load) =>
+      load(),
+    ),
+  );

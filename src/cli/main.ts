@@ -1,6 +1,5 @@
 /** The command line of gp-records, and the only place that calls `process.exit`. */
 import { withEnvironmentFile } from "#config/environment-file.ts";
-import type { AddCommands } from "./command.ts";
 import { exitCodes } from "./command-fault.ts";
 import { onOneLine } from "./output.ts";
 
@@ -21,6 +20,7 @@ let printFault: Error | undefined;
 const args = process.argv.slice(2);
 if (longCommands.has(args[0] ?? "")) (await import("#datasets/priority.ts")).lowerProcessPriority();
 const { run } = await import("./program.ts");
+const { loadCommands } = await import("./command-parts.ts");
 const exitCode = await run(
   args,
   {
@@ -33,7 +33,7 @@ const exitCode = await run(
       }),
     reportError: (text) => process.stderr.write(`${text}\n`),
   },
-  await partsFor(args[0]),
+  await loadCommands(args[0]),
 );
 // Called once all output has been written or has failed. A key that nobody was shown is not a success.
 process.stdout.write("", () => {
@@ -41,11 +41,3 @@ process.stdout.write("", () => {
     process.stderr.write(`error: the output could not be written: ${printFault.message}\n`);
   process.exit(printFault === undefined ? exitCode : exitCodes.unexpected);
 });
-
-/** Returns the parts to load for a command. `serve`, `import` and `export` load only their own part. */
-async function partsFor(command: string | undefined): Promise<readonly AddCommands[]> {
-  if (command === "serve") return [(await import("./serve.ts")).serveCommand];
-  if (command === "import") return [(await import("./import.ts")).importCommands];
-  if (command === "export") return [(await import("./export.ts")).exportCommand];
-  return (await import("./command-parts.ts")).commandParts;
-}

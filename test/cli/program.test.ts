@@ -8,7 +8,7 @@ import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { Command, InvalidArgumentError } from "commander";
 import { CommandFault, exitCodes } from "#cli/command-fault.ts";
-import { commandParts } from "#cli/command-parts.ts";
+import { loadCommands } from "#cli/command-parts.ts";
 import type { AddCommands } from "#cli/command.ts";
 import { parseMoment } from "#cli/option-values.ts";
 import { harmless } from "#cli/output.ts";
@@ -113,10 +113,11 @@ test("every command explains itself with --help, whose example it takes", async 
     reportError: assert.fail,
   };
   const program = new Command("gp-records").exitOverride();
-  for (const add of commandParts) add(program, context);
+  const parts = await loadCommands();
+  for (const add of parts) add(program, context);
   const walk = async (command: Command, path: string[]): Promise<void> => {
     for (const below of command.commands) await walk(below, [...path, below.name()]);
-    assert.equal(await run([...path, "--help"], context, commandParts), exitCodes.done);
+    assert.equal(await run([...path, "--help"], context, parts), exitCodes.done);
     const help = printed.splice(0).join("");
     const usage = `^Usage: ${["gp-records", ...path].join(" ")} .*\n\n[a-zA-Z\`]{3,}`;
     assert.match(help, new RegExp(usage));

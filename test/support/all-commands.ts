@@ -3,11 +3,13 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { Command } from "commander";
 import { exitCodes } from "#cli/command-fault.ts";
-import { commandParts } from "#cli/command-parts.ts";
+import { loadCommands } from "#cli/command-parts.ts";
 import { run } from "#cli/program.ts";
 import type { Outcome } from "./command-line.ts";
 import { noon } from "./control.ts";
 import { storePlace } from "./for-each-store.ts";
+
+const commands = await loadCommands();
 
 export function allCommands(
   dataDir: string,
@@ -26,7 +28,7 @@ export function allCommands(
       reportError: (text: string) => void (err += `${text}\n`),
     };
     return {
-      exitCode: await run([...begun.split(" "), ...others], context, commandParts),
+      exitCode: await run([...begun.split(" "), ...others], context, commands),
       out,
       err,
     };
@@ -59,7 +61,7 @@ export async function commandsOnStore(t: TestContext, settings: Record<string, s
 export function listCommands(): { path: string; options: string[] }[] {
   const program = new Command("gp-records");
   const context = { environment: {}, now: () => 0, print() {}, reportError() {} };
-  for (const addCommands of commandParts) addCommands(program, context);
+  for (const addCommands of commands) addCommands(program, context);
   const below = (command: Command, path: string[]): ReturnType<typeof listCommands> =>
     command.commands.length > 0
       ? command.commands.flatMap((child) => below(child, [...path, child.name()]))
