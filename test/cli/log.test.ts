@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { gatherLines } from "#cli/log.ts";
 import { showProgress } from "#cli/output.ts";
+import { gatherLines } from "#cli/serve.ts";
 
 test("lines of requests are written some milliseconds later, together and before any other line, which is written at once; at the end none is kept back", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });

@@ -192,10 +192,10 @@ test("what programs read stays JSON that means the same", () => {
 });
 
 test("nor does a line of the server's log", async () => {
-  const log = import.meta.resolve("#cli/log.ts");
+  const serve = import.meta.resolve("#cli/serve.ts");
   const { out } = await outcomeOfScript(`
-    const { openLog } = await import(${JSON.stringify(log)});
-    const log = openLog("info");
+    const { openLog } = await import(${JSON.stringify(serve)});
+    const log = await openLog("info");
     log.logger.error({ err: new Error(${JSON.stringify(hostile)}) }, ${JSON.stringify(hostile)});
     await log.close();`);
   assert.doesNotMatch(out, obeyed);
