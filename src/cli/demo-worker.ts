@@ -2,7 +2,9 @@
 import { workerData } from "node:worker_threads";
 import { lowerOwnPriority } from "#datasets/priority.ts";
 import { demoSize } from "#demo/invent.ts";
-import { type DemoPlace, publishSecond } from "./demo.ts";
+import type { CliContext } from "./command.ts";
+import { publishSecond } from "./demo.ts";
 
 lowerOwnPriority();
-await publishSecond(workerData as DemoPlace, Date.now(), demoSize);
+const environment = workerData as CliContext["environment"];
+await publishSecond({ environment, now: Date.now, print() {}, reportError() {} }, demoSize);

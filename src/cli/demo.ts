@@ -5,17 +5,17 @@ import { Worker } from "node:worker_threads";
 import { createAccount, findAccount } from "#accounts/accounts.ts";
 import { type Config, ConfigFault, isLoopback } from "#config.ts";
 import { writeSynced } from "#store/whole-file.ts";
-import { openFolderStore } from "#datasets/folder-store.ts";
-import { underLock } from "#datasets/store.ts";
+import type { DatasetStore, Kept } from "#datasets/store.ts";
 import type { DemoSize } from "#demo/invent.ts";
 import { digestKey } from "#keys/api-key.ts";
 import { isLive, issueKey, listKeys, revokeKey } from "#keys/keys.ts";
 import { demoSource } from "#records/common.ts";
-import { service, writeAudit } from "#store/audit.ts";
+import { service } from "#store/audit.ts";
 import { dayMilliseconds } from "#store/durations.ts";
-import { type ControlStore, openControl } from "#store/stores.ts";
+import type { ControlStore } from "#store/stores.ts";
 import type { CliContext } from "./command.ts";
-import { dataFolderFault, openDatasets } from "./datasets-folder.ts";
+import { dataDirOf, noteChange, withControl } from "./data-dir.ts";
+import { changeDatasets, dataFolderFault, lookAtDatasets } from "./datasets-folder.ts";
 import { showProgress } from "./output.ts";
 
 const demoAccount = "demo";
@@ -59,29 +59,21 @@ const firstAgeMilliseconds = 4 * dayMilliseconds;
  * Fills a data folder without a current dataset with invented records, and finds or makes the demo's key.
  * @param size numbers of records; those of the whole demo if left out.
  */
-export async function prepareDemo(
-  config: Config,
-  now: number,
-  size?: Readonly<DemoSize>,
-): Promise<Demo> {
-  const { dataDir } = config;
+export async function prepareDemo(context: CliContext, size?: Readonly<DemoSize>): Promise<Demo> {
+  const dataDir = dataDirOf(context);
+  const now = context.now();
+  const earlier = { ...context, now: () => now - firstAgeMilliseconds };
   const progress = showProgress({ isPipedToo: true });
   try {
-    const catalogue = openDatasets(dataDir);
-    const inventedCount = await publishState(config, {
+    const inventedCount = await publishState(earlier, {
       state: "inventEarlier",
       size,
-      now: now - firstAgeMilliseconds,
-      isWanted: () => catalogue.current() === null,
+      isWanted: (kept) => kept.current() === null,
       onProgress: (some, done, all) =>
         progress.show(some, `of about ${all} records ${done === "read" ? "invented" : done}`),
     });
-    const control = await openControl(dataDir);
-    try {
-      return { ...(await demoKey(control, dataDir, now)), inventedCount };
-    } finally {
-      await control.close();
-    }
+    const key = await withControl(context, (control) => demoKey(control, dataDir, now));
+    return { ...key, inventedCount };
   } catch (error) {
     throw dataFolderFault(error, dataDir);
   } finally {
@@ -89,75 +81,59 @@ export async function prepareDemo(
   }
 }
 
-/** Settings that an import of the demo needs. */
-export type DemoPlace = Pick<Config, "dataDir" | "changesDays">;
-
 interface DemoState {
   /** Function that invents its records. */
   state: "inventEarlier" | "inventRecords";
-  size: Readonly<DemoSize> | undefined;
-  now: number;
-  isWanted(): boolean;
+  size?: Readonly<DemoSize> | undefined;
+  isWanted(kept: Kept): boolean;
   onProgress?(some: number, done: string, all: string): void;
 }
 
 /** Imports and publishes a state of the demo. @returns the number of its records; 0 if it is not wanted. */
 async function publishState(
-  { dataDir, changesDays }: DemoPlace,
-  { state, size: given, now, isWanted, onProgress }: DemoState,
+  context: CliContext,
+  { state, size: given, isWanted, onProgress }: DemoState,
 ): Promise<number> {
+  const isWantedIn = async (store: DatasetStore) => isWanted(await store.read());
   // Asked before the lock is taken, too, so that a filled folder never waits for an import.
-  if (!isWanted()) return 0;
+  if (!(await lookAtDatasets(context, isWantedIn))) return 0;
   const { demoSize, [state]: invent } = await import("#demo/invent.ts");
   const { importSource } = await import("#datasets/publish.ts");
   const size = given ?? demoSize;
   const all = size.gps + size.principals + size.signals + size.projects;
-  const catalogue = openDatasets(dataDir);
-  const { folder } = catalogue;
-  const store = openFolderStore({ folder, changesDays, warn() {}, now: () => now });
-  const count = await underLock(store, async () => {
-    if (!isWanted()) return 0;
-    const { collected } = await importSource(store, {
+  return changeDatasets(context, async (store) => {
+    if (!(await isWantedIn(store))) return 0;
+    const { collected, published } = await importSource(store, {
       source: demoSource,
       entries: invent(size),
       rejectedMax: { lines: 0 },
       isDryRun: false,
-      nowMilliseconds: now,
+      nowMilliseconds: context.now(),
       onProgress: (some, done) => onProgress?.(some, done, all.toLocaleString("en-US")),
     });
+    const subject = published!.version;
+    await noteChange(context, { actor: service, action: "dataset.published", subject });
     return collected.accepted;
   });
-  if (count === 0) return 0;
-  const control = await openControl(dataDir);
-  const subject = catalogue.currentVersion();
-  const entry = { actor: service, subject, now };
-  await control
-    .write((transaction) => writeAudit(transaction, "dataset.published", entry))
-    .finally(() => control.close());
-  return count;
 }
 
 /** Publishes the second dataset of a demo, unless other datasets than its first are there. */
-export async function publishSecond(
-  config: DemoPlace,
-  now: number,
-  size: Readonly<DemoSize>,
-): Promise<void> {
-  const isWanted = () => {
-    const [first, ...others] = openDatasets(config.dataDir).list();
+export async function publishSecond(context: CliContext, size: Readonly<DemoSize>): Promise<void> {
+  const isWanted = (kept: Kept) => {
+    const [first, ...others] = kept.list();
     const { gp = 0, principal = 0 } = first?.records ?? {};
     return others.length === 0 && gp === size.gps && principal < size.principals;
   };
-  await publishState(config, { state: "inventRecords", size, now, isWanted });
+  await publishState(context, { state: "inventRecords", size, isWanted });
 }
 
 /**
  * Publishes the second dataset in a thread of its own, so that the first start is no slower for it. If the process ends
  * before, the next start does it.
  */
-export function startSecond(config: Config, onError: (error: Error) => void): void {
+export function startSecond({ environment }: CliContext, onError: (error: Error) => void): void {
   const worker = new Worker(new URL("./demo-worker.ts", import.meta.url), {
-    workerData: { dataDir: config.dataDir, changesDays: config.changesDays },
+    workerData: { ...environment },
   });
   worker.on("error", onError);
   worker.unref();

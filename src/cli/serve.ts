@@ -53,11 +53,11 @@ export const serveCommand = command({
       else {
         // Listens first, so that a port in use is reported before records are invented or a key is made.
         await service.listen();
-        const prepared = await demo.prepareDemo(config, context.now());
+        const prepared = await demo.prepareDemo(context);
         // Through the log, which is buffered. Printed directly, the text would overtake lines logged before it.
         await serve(service, (address) => {
           log.print(demo.demoText(address, prepared));
-          demo.startSecond(config, (error) => log.logger.error(error.message));
+          demo.startSecond(context, (error) => log.logger.error(error.message));
         });
       }
     } catch (error) {

@@ -6,7 +6,6 @@ import { completeSignUp } from "#accounts/sign-up.ts";
 import { openPasswords } from "#accounts/passwords.ts";
 import { exitCodes } from "#cli/command-fault.ts";
 import { prepareDemo } from "#cli/demo.ts";
-import { readConfig } from "#config.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { openControl } from "#store/stores.ts";
 import { allCommands, listCommands } from "../support/all-commands.ts";
@@ -189,12 +188,17 @@ test("what is refused, repeated or only tried leaves no entry", async (t) => {
 
 test("the demo's own doings are the service's, not the operator's", async (t) => {
   const { dataDir, json } = await openWorld(t);
-  const config = readConfig({ DATA_DIR: dataDir });
+  const context = {
+    environment: { DATA_DIR: dataDir },
+    now: () => noon,
+    print: assert.fail,
+    reportError: assert.fail,
+  };
   const size = { gps: 3, principals: 3, signals: 3, projects: 3 };
-  await prepareDemo(config, noon, size as any);
+  await prepareDemo(context, size as any);
   // A key that nobody can show any more gives way to another.
   rmSync(join(dataDir, "demo.key"));
-  await prepareDemo(config, noon, size as any);
+  await prepareDemo(context, size as any);
   const entries = await json("audit list");
   assert.deepEqual(
     entries.map(({ action }: any) => action),

@@ -7,7 +7,6 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { exitCodes } from "#cli/command-fault.ts";
 import { prepareDemo, publishSecond } from "#cli/demo.ts";
-import { readConfig } from "#config.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { inventEarlier } from "#demo/invent.ts";
@@ -26,8 +25,15 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const smallDemo = { seed: 1, gps: 60, principals: 30, signals: 20, projects: 10 };
 
+const contextAt = (dataDir: string, now: number) => ({
+  environment: { DATA_DIR: dataDir },
+  now: () => now,
+  print: assert.fail,
+  reportError: assert.fail,
+});
+
 const prepareSmallDemo = (dataDir: string, now = Date.now()) =>
-  prepareDemo(readConfig({ DATA_DIR: dataDir }), now, smallDemo);
+  prepareDemo(contextAt(dataDir, now), smallDemo);
 
 const keysOf = async (dataDir: string) =>
   (await allCommands(dataDir, {}, Date.now).json("keys list")) as {
@@ -175,10 +181,9 @@ const hintCodes = (body: { meta?: { hints: { code: string }[] } }) =>
 test("the demo publishes a second dataset once, some days after the first, in which records were added, changed and removed", async (t) => {
   const dataDir = temporaryFolder(t);
   const now = Date.now();
-  const place = { dataDir, changesDays: 400 };
   const size = { seed: 1, gps: 300, principals: 1200, signals: 600, projects: 600 };
-  await prepareDemo(readConfig({ DATA_DIR: dataDir }), now, size);
-  await publishSecond(place, now, size);
+  await prepareDemo(contextAt(dataDir, now), size);
+  await publishSecond(contextAt(dataDir, now), size);
   const catalogue = openCatalogue(join(dataDir, "datasets"));
   const published = catalogue.list();
   assert.equal(published.length, 2);
@@ -192,7 +197,7 @@ test("the demo publishes a second dataset once, some days after the first, in wh
   assert.ok(counts.gp.changed > 10 && counts.project.changed > 5 && counts.signal.added > 10);
   for (const kind of ["principal", "signal", "project"] as const)
     assert.ok(counts[kind].removed > 0, kind);
-  await publishSecond(place, now + 1000, size);
+  await publishSecond(contextAt(dataDir, now + 1000), size);
   assert.equal(catalogue.list().length, 2);
 });
 
