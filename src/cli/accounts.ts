@@ -39,8 +39,8 @@ const create = command({
   name: "create",
   description: "create an account, which owns keys and has a quota",
   options: {
-    name: neededOption("--name <name>", "name of the account; unique, whatever its letter case"),
-    plan: option("--plan <name>", "put it on this plan, as `plans list` shows it"),
+    name: neededOption("--name <name>", "name of the account, unique regardless of letter case"),
+    plan: option("--plan <name>", "plan of the account, as `plans list` shows it"),
     ...quotaOptions,
   },
   example: "accounts create --name Acme --plan gold",
@@ -48,10 +48,7 @@ const create = command({
     withControl(context, (control) =>
       createAccount(control, { name, plan, quotas: quotasFrom(given), now: context.now() }),
     ),
-  json: (made) => {
-    const { id, name, limits, plan } = accountJson(made);
-    return { id, name, limits, plan };
-  },
+  json: accountJson,
   text: ({ id, name, quotas, plan }) =>
     [
       `Created the account '${name}' (${id})${plan === null ? "" : ` on the plan '${plan}'`}: ${quotasText(quotas)}.`,
@@ -68,21 +65,16 @@ const list = command({
     withControl(context, async (control) => {
       const accounts = await listAccounts(control);
       const quotas = await listQuotasInForce(control.database);
-      return accounts.map((account) => ({ ...account, inForce: quotas.get(account.number)! }));
+      return accounts.map((account) => {
+        return { ...accountJson(account), limits_in_force: quotas.get(account.number)! };
+      });
     }),
-  json: (accounts) =>
-    accounts.map((account) => ({ ...accountJson(account), limits_in_force: account.inForce })),
   text: (accounts) =>
     table(
-      ["id", "name", "plan", "per minute", "per hour", "per day", "suspended", "created"],
-      accounts.map(({ id, name, plan, inForce, suspendedAt, createdAt }) => [
-        id,
-        name,
-        plan ?? "-",
-        ...Object.values(inForce).map(String),
-        timeText(suspendedAt),
-        timeText(createdAt),
-      ]),
+      accounts.map(({ limits_in_force: { minute, hour, day }, ...account }) => {
+        return { ...account, per_minute: minute, per_hour: hour, per_day: day };
+      }),
+      ["id", "name", "plan", "per_minute", "per_hour", "per_day", "suspended_at", "created_at"],
       "No account yet. Create one: gp-records accounts create --name NAME",
     ),
 });
@@ -167,45 +159,25 @@ const members = command({
     }),
   text: (rows) =>
     table(
-      ["id", "address", "role", "joined", "invited until"],
-      rows.map((row) => [
-        row.id,
-        row.address,
-        row.role,
-        timeText(row.joined_at),
-        timeText(row.invited_until),
-      ]),
+      rows,
+      ["id", "address", "role", "joined_at", "invited_until"],
       "Nobody is in the account. Invite somebody: gp-records accounts invite ADDRESS --account ACCOUNT",
     ),
 });
 
-/** Output of the commands that make a link. */
-const shownLink = {
-  json: ({ email, link, expiresAt }: ShownLink) => ({
-    address: email,
-    link,
-    expires_at: expiresAt,
-  }),
-  text: ({ email, link, expiresAt }: ShownLink) =>
-    [
-      link,
-      `It is for ${email}, works once, until ${timeText(expiresAt)}, and is not shown again.`,
-    ].join("\n"),
-};
-
-interface ShownLink extends MadeLink {
-  link: string;
-}
+const linkText = ({ address, link, expires_at: until }: Awaited<ReturnType<typeof makeLink>>) =>
+  `${link}\nThis link for ${address} works once, until ${timeText(until)}, and is not shown again.`;
 
 const inviteCommand = command({
   name: "invite",
-  description: "print a link that makes somebody a member of an account, or gives them their own",
+  description:
+    "print a link that makes somebody a member of an account, or gives them one of their own",
   args: { address },
   options: {
-    account: option("--account <account>", "name or id; an account of their own if left out"),
+    account: option("--account <account>", "name or id (default: an account of their own)"),
     role: choice(
       "--role <role>",
-      "their role in the account (default: owner if it has none, else member)",
+      "role in the account (default: owner if the account has no owner yet, otherwise member)",
       ["owner", "member"],
     ),
   },
@@ -218,7 +190,7 @@ const inviteCommand = command({
       const given = role ?? (await usualRole(control, number));
       return invite(control, { account: number, address, role: given, actor: operator, now });
     }),
-  ...shownLink,
+  text: linkText,
 });
 
 async function usualRole({ database }: ControlStore, account: number): Promise<Role> {
@@ -233,16 +205,13 @@ const resetLink = command({
   example: "accounts reset-link ada@example.com",
   run: ({ address }, context) =>
     makeLink(context, (control) => makeResetLink(control, { address, now: context.now() })),
-  ...shownLink,
+  text: linkText,
 });
 
-async function makeLink(
-  context: CliContext,
-  make: (control: ControlStore) => Promise<MadeLink>,
-): Promise<ShownLink> {
+async function makeLink(context: CliContext, make: (control: ControlStore) => Promise<MadeLink>) {
   const base = baseUrl(context);
-  const made = await withControl(context, make);
-  return { ...made, link: linkUrl(base, made.token) };
+  const { email, token, expiresAt } = await withControl(context, make);
+  return { address: email, link: linkUrl(base, token), expires_at: expiresAt };
 }
 
 /** Returns `PUBLIC_URL`, or the local address. @throws CommandFault if that is unknown or serves no account page. */

@@ -4,7 +4,7 @@ import { listAudit, auditActions } from "#store/audit.ts";
 import { choice, command, family, option } from "./command.ts";
 import { withControl } from "./data-dir.ts";
 import { parseCount, parseMoment } from "./option-values.ts";
-import { table, timeText } from "./output.ts";
+import { table } from "./output.ts";
 
 const limitDefault = 100;
 
@@ -26,16 +26,9 @@ const list = command({
     }),
   text: (entries) =>
     table(
+      entries,
       ["at", "actor", "action", "account", "subject", "detail"],
-      entries.map(({ at, actor, action, account, subject, detail }) => [
-        timeText(at),
-        actor,
-        action,
-        account ?? "-",
-        subject ?? "-",
-        Object.keys(detail).length === 0 ? "" : JSON.stringify(detail),
-      ]),
-      "No entries.",
+      "The audit log has no matching entry.",
     ),
 });
 

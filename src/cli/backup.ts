@@ -25,9 +25,7 @@ export const backupCommand = command({
   example: "backup /var/backups/gp-records.tar",
   run: async ({ file, control: isControlOnly, requests: hasRequests, force }, context) => {
     if (isControlOnly && hasRequests)
-      throw usageFault(
-        "--control is for accounts and keys alone. Leave out either --control or --requests.",
-      );
+      throw usageFault("--control saves no request log. Leave out either --control or --requests.");
     if (file === output && process.stdout.isTTY)
       throw usageFault(
         "A backup is not text for a terminal. Redirect it: gp-records backup - > FILE",
@@ -58,7 +56,9 @@ export const backupCommand = command({
     [
       `Saved ${manifest.files.map(({ path }) => path).join(", ")} in ${placeOf(file)}: ${bytes.toLocaleString("en-US")} bytes.`,
       manifest.dataset === null && !control && "No dataset is published, so the backup has none.",
-      !manifest.requests && !control && "The request log is not in it; --requests adds it.",
+      !manifest.requests &&
+        !control &&
+        "The backup has no request log. Add --requests to include it.",
       `Its SHA-256 is ${sha256}. To check it, run \`gp-records restore --dry-run\` on it with DATA_DIR set to another folder.`,
     ]
       .filter((line) => line !== false)

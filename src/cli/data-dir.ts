@@ -38,7 +38,7 @@ async function withStore<S extends ControlStore | UsageStore, R>(
 }
 
 /** A change of datasets, which are not part of the control store. `actor` is the operator by default. */
-interface Change {
+export interface Change {
   action: AuditAction;
   actor?: Actor;
   subject: string;
@@ -60,7 +60,7 @@ export async function noteChange(
     );
   } catch (error) {
     context.reportError(
-      `warning: ${action} of ${change.subject} is not in the audit log: ${(error as Error).message}`,
+      `warning: ${action} of ${change.subject} could not be written to the audit log: ${(error as Error).message}`,
     );
   }
 }

@@ -4,7 +4,7 @@ import { finishRestore } from "#backups/restore-folders.ts";
 import { readConfig } from "#config.ts";
 import { type Catalogue, type DatasetList, openCatalogue } from "#datasets/catalogue.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
-import { type DatasetStore, type OpenStore, type StoreOrder, underLock } from "#datasets/store.ts";
+import { type DatasetStore, type OpenStore, underLock } from "#datasets/store.ts";
 import { makePrivateFolder } from "#store/sqlite-file.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import type { CliContext } from "./command.ts";
@@ -31,32 +31,23 @@ export function chosenVersion(list: DatasetList, named: string | undefined): str
   return version;
 }
 
-type Work<R> = (store: DatasetStore) => R | Promise<R>;
-
-/** Reads the datasets without taking the import lock. */
-export const lookAtDatasets = <R>(context: CliContext, look: Work<R>): Promise<R> =>
-  withStore(context, look, false);
-
-/** Changes the datasets under the import lock. */
-export const changeDatasets = <R>(context: CliContext, change: Work<R>): Promise<R> =>
-  withStore(context, change, true);
-
-/** Opens the datasets for a command. Loads the PostgreSQL driver only if they are in a database. */
-async function openStore(order: StoreOrder, databaseUrl: string | null): Promise<OpenStore> {
-  if (databaseUrl === null)
-    return (await import("#datasets/folder-store.ts")).openFolderStore(order);
-  return (await import("#datasets/postgres.ts")).openPostgresStore(order, databaseUrl);
-}
-
-async function withStore<R>(context: CliContext, work: Work<R>, isChange: boolean): Promise<R> {
+/** Opens the datasets for some work, without taking the import lock. */
+export async function lookAtDatasets<R>(
+  context: CliContext,
+  look: (store: OpenStore) => R | Promise<R>,
+): Promise<R> {
   const { dataDir, databaseUrl, changesDays } = readConfig(context.environment);
   const { folder } = openDatasets(dataDir);
   const warn = (sentence: string) => context.reportError(`warning: ${sentence}.`);
   const order = { folder, changesDays, warn, now: context.now };
   try {
-    const store = await openStore(order, databaseUrl);
+    // Loads the PostgreSQL driver only if the datasets are in a database.
+    const store =
+      databaseUrl === null
+        ? (await import("#datasets/folder-store.ts")).openFolderStore(order)
+        : (await import("#datasets/postgres.ts")).openPostgresStore(order, databaseUrl);
     try {
-      return await (isChange ? underLock(store, () => work(store)) : work(store));
+      return await look(store);
     } finally {
       store.close();
     }
@@ -64,6 +55,12 @@ async function withStore<R>(context: CliContext, work: Work<R>, isChange: boolea
     throw dataFolderFault(error, dataDir);
   }
 }
+
+/** Changes the datasets under the import lock. */
+export const changeDatasets = <R>(
+  context: CliContext,
+  change: (store: DatasetStore) => Promise<R>,
+): Promise<R> => lookAtDatasets(context, (store) => underLock(store, () => change(store)));
 
 /**
  * Returns the error to throw if reading or writing in the folder has failed: a one-line fault, or the given error.

@@ -1,10 +1,10 @@
-/** Deletes old datasets after a publication, and reports which were deleted. */
+/** Notes publications, and deletes old datasets after them. */
 import { readConfig } from "#config.ts";
-import type { Pruned } from "#datasets/prune.ts";
+import { prune, type Pruned } from "#datasets/prune.ts";
 import type { DatasetStore } from "#datasets/store.ts";
 import { type Actor, service } from "#store/audit.ts";
 import type { CliContext } from "./command.ts";
-import { noteChange } from "./data-dir.ts";
+import { type Change, noteChange } from "./data-dir.ts";
 
 export const freedBytes = ({ removed }: Pruned) =>
   removed.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -20,19 +20,28 @@ export interface Cleared {
 }
 
 /**
- * Deletes datasets and steps that DATASETS_KEEP and CHANGES_DAYS no longer cover. The publication is done, so a failure
- * here is only a warning. The caller holds the import lock.
+ * Writes a publication to the audit log, and deletes datasets and steps that DATASETS_KEEP and CHANGES_DAYS no longer
+ * cover. The publication is done, so a failure here is only a warning. The caller holds the import lock.
  */
-export async function pruneAfterPublication(
+export async function noteAndPrune(
   context: CliContext,
   store: DatasetStore,
+  publication: Change,
 ): Promise<Cleared> {
+  await noteChange(context, publication);
   const { datasetsKeep: keep } = readConfig(context.environment);
-  await store
-    .forgetSteps()
-    .catch((error: Error) => warn(context, "the changes of old publications", error));
-  if (keep === 0) return { versions: [], text: "" };
-  const pruned = await tryToPrune(context, store, keep);
+  const warn = (what: string, { message }: Error) =>
+    context.reportError(
+      `warning: ${what} could not be deleted: ${message}. The next publication or 'gp-records datasets prune' tries again.`,
+    );
+  let pruned: Pruned = { removed: [], pinned: [], failures: [] };
+  try {
+    await store.forgetSteps();
+    if (keep > 0) pruned = await prune(store, { keep, isAutomatic: true, isDryRun: false });
+  } catch (error) {
+    warn("old datasets", error as Error);
+  }
+  for (const { version, error } of pruned.failures) warn(`the old dataset ${version}`, error);
   await notePruned(context, pruned, service);
   const versions = pruned.removed.map(({ version }) => version);
   const text =
@@ -40,24 +49,6 @@ export async function pruneAfterPublication(
       ? ""
       : `Deleted ${countText(pruned)} beyond the newest ${keep} (DATASETS_KEEP), which freed ${freedBytes(pruned).toLocaleString("en-US")} bytes.`;
   return { versions, text };
-}
-
-const warn = ({ reportError }: CliContext, what: string, { message }: Error): void =>
-  reportError(
-    `warning: ${what} could not be deleted: ${message}. The next publication or 'gp-records datasets prune' tries again.`,
-  );
-
-async function tryToPrune(context: CliContext, store: DatasetStore, keep: number): Promise<Pruned> {
-  const { prune } = await import("#datasets/prune.ts");
-  try {
-    const pruned = await prune(store, { keep, isAutomatic: true, isDryRun: false });
-    for (const { version, error } of pruned.failures)
-      warn(context, `the old dataset ${version}`, error);
-    return pruned;
-  } catch (error) {
-    warn(context, "old datasets", error as Error);
-    return { removed: [], pinned: [], failures: [] };
-  }
 }
 
 export async function notePruned(

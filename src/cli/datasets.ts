@@ -1,8 +1,8 @@
 /** `gp-records datasets`: lists and checks datasets, and chooses the one to serve. */
-import { InvalidArgumentError } from "commander";
 import { readConfig } from "#config.ts";
 import type { GenerationCheck } from "#datasets/check-generations.ts";
 import { type Generation, isOutdated, isStaged } from "#datasets/generation.ts";
+import { prune as pruneDatasets } from "#datasets/prune.ts";
 import type { DatasetStore } from "#datasets/store.ts";
 import { recordKinds } from "#records/kinds.ts";
 import { allCounts, changeKinds } from "#records/publication.ts";
@@ -17,8 +17,9 @@ import {
   lookAtDatasets,
   noDataset,
 } from "./datasets-folder.ts";
-import { countText, freedBytes, notePruned, pruneAfterPublication } from "./datasets-prune.ts";
-import { onOneLine, table, timeText, showProgress } from "./output.ts";
+import { countText, freedBytes, noteAndPrune, notePruned } from "./datasets-prune.ts";
+import { parseCount } from "./option-values.ts";
+import { onOneLine, table, showProgress } from "./output.ts";
 
 const versionArgument = argument("<version>", "as `datasets list` shows it");
 
@@ -43,13 +44,8 @@ const list = command({
     }),
   text: (rows) =>
     table(
-      ["version", "records", "state", "published"],
-      rows.map((row) => [
-        row.version,
-        row.records.toLocaleString("en-US"),
-        states.filter((state) => row[state]).join(", "),
-        timeText(row.published_at),
-      ]),
+      rows.map((row) => ({ ...row, state: states.filter((state) => row[state]) })),
+      ["version", "records", "state", "published_at"],
       noDataset,
     ),
 });
@@ -68,29 +64,19 @@ const show = command({
       const kept = await store.read();
       const version = chosenVersion(kept, named);
       const current = version === kept.currentVersion();
-      return { known: { ...kept.find(version), current }, file: kept.pathOf(version) };
+      return { ...kept.find(version), current, file: kept.pathOf(version) };
     }),
-  json: ({ known }) => known,
-  text: ({ known, file }) =>
-    table(
-      ["dataset", ""],
-      [
-        ["version", known.version],
-        ["current", known.current ? "yes" : "no"],
-        ...Object.entries(known.records).map(([kind, count]) => [
-          `${kind} records`,
-          count.toLocaleString("en-US"),
-        ]),
-        ["built", timeText(known.built_at)],
-        ["built from", known.built_from ?? "-"],
-        ["published", timeText(known.published_at)],
-        ["published after", known.published_after ?? "-"],
-        ["pinned", timeText(known.pinned_at)],
-        ["file", file],
-        ["bytes", known.bytes.toLocaleString("en-US")],
-        ["sha-256", known.sha256],
-      ],
-    ),
+  text: ({ records, ...known }) => {
+    const counts = Object.entries(records).map(([kind, count]) => ({
+      fact: `${kind} records`,
+      value: count,
+    }));
+    const facts = Object.entries(known).map(([name, value]) => ({
+      fact: name.replaceAll("_", " "),
+      value,
+    }));
+    return table<{ fact: string; value: unknown }>([...facts, ...counts], ["fact", "value"]);
+  },
 });
 
 const diff = command({
@@ -134,11 +120,10 @@ const diff = command({
     }),
   text: ({ counts }) => {
     const rows = recordKinds
-      .map((kind) => [kind, ...changeKinds.map((change) => counts[kind][change])] as const)
-      .filter(([, ...numbers]) => numbers.some((number) => number > 0))
-      .map((row) => row.map((cell) => cell.toLocaleString("en-US")));
+      .map((record) => ({ record, ...counts[record] }))
+      .filter((row) => changeKinds.some((change) => row[change] > 0));
     if (rows.length === 0) return "The two datasets have the same records.";
-    return `${table(["record", ...changeKinds], rows)}\n\n--ndjson lists all of them, with the values that differ.`;
+    return `${table(rows, ["record", ...changeKinds])}\n\nAdd --ndjson to list every change with the values that differ.`;
   },
 });
 
@@ -189,8 +174,8 @@ const choose = (
 ) =>
   changeDatasets(context, async (store) => {
     const chosen = await change(store);
-    await noteChange(context, { action, subject: chosen.version });
-    return { chosen, cleared: await pruneAfterPublication(context, store) };
+    const publication = { action, subject: chosen.version };
+    return { chosen, cleared: await noteAndPrune(context, store, publication) };
   });
 
 type Chosen = Awaited<ReturnType<typeof choose>>;
@@ -239,12 +224,6 @@ const rollback = command({
   ...shownChoice,
 });
 
-function parseKeep(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text))
-    throw new InvalidArgumentError("Write how many datasets to keep, 1 or more.");
-  return Number(text);
-}
-
 const prune = command({
   name: "prune",
   description: "delete old datasets, but never the current one or a pinned one",
@@ -252,7 +231,7 @@ const prune = command({
     keep: option(
       "--keep <n>",
       "number of newest published datasets to keep (default: DATASETS_KEEP)",
-      parseKeep,
+      parseCount,
     ),
     isDryRun: flag("--dry-run", "show what would be deleted, and delete nothing"),
   },
@@ -260,7 +239,6 @@ const prune = command({
   run: async ({ keep: given, isDryRun }, context) => {
     const keep = given ?? readConfig(context.environment).datasetsKeep;
     const pruned = await changeDatasets(context, async (store) => {
-      const { prune: pruneDatasets } = await import("#datasets/prune.ts");
       if (!isDryRun) await store.forgetSteps();
       return pruneDatasets(store, { keep, isDryRun });
     });
@@ -276,7 +254,7 @@ const prune = command({
   text: (pruned, { isDryRun }) => {
     const kept = pruned.pinned.map(
       ({ version }) =>
-        `${version} is pinned and stays; 'gp-records datasets unpin ${version}' lets it go.`,
+        `${version} is pinned, so it stays. To let it be deleted, run 'gp-records datasets unpin ${version}'.`,
     );
     const { removed } = pruned;
     if (removed.length === 0)

@@ -57,16 +57,5 @@ export const exportCommand = command({
       }
     }),
   text: ({ version, files }) =>
-    [
-      `Dataset ${version}`,
-      table(
-        ["file", "records", "bytes", "sha-256"],
-        files.map(({ file, records, bytes, sha256 }) => [
-          file,
-          records.toLocaleString("en-US"),
-          bytes.toLocaleString("en-US"),
-          sha256,
-        ]),
-      ),
-    ].join("\n"),
+    `Dataset ${version}\n${table(files, ["file", "records", "bytes", "sha256"])}`,
 });

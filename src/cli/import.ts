@@ -7,7 +7,7 @@ import { encodings } from "#importers/encoding.ts";
 import type { ReadOptions } from "#importers/source-file.ts";
 import { demoSource } from "#records/common.ts";
 import { kinds, recordKinds } from "#records/kinds.ts";
-import { CommandFault, exitCodes } from "./command-fault.ts";
+import { CommandFault, exitCodes, usageFault } from "./command-fault.ts";
 import {
   argument,
   choice,
@@ -120,10 +120,7 @@ export const importCommands = family(
 );
 
 const missingOption = (name: string) =>
-  new CommandFault(
-    exitCodes.usage,
-    `required option '${name}' not specified. See \`gp-records import csv --help\`.`,
-  );
+  usageFault(`required option '${name}' not specified. See \`gp-records import csv --help\`.`);
 
 /** Prints a draft of a mapping. Always returns null. */
 async function suggest(
@@ -132,9 +129,8 @@ async function suggest(
 ): Promise<null> {
   const [file, ...others] = files;
   if (file === undefined || file === "-" || others.length > 0)
-    throw new CommandFault(
-      exitCodes.usage,
-      "--suggest reads one file several times, so it takes one file, and not standard input.",
+    throw usageFault(
+      "--suggest takes one file and not standard input, because it reads the file several times. Name one file.",
     );
   const { refuseUnreadable } = await import("#importers/source-file.ts");
   const { suggestMapping } = await import("#importers/suggest-mapping.ts");
@@ -189,7 +185,6 @@ async function runImport(
   }
 }
 
-/** Writes a publication, if there was one, to the audit log, and deletes datasets that are then too old. */
 async function noteAndClear(
   context: CliContext,
   store: DatasetStore,
@@ -197,11 +192,10 @@ async function noteAndClear(
   { published, changes: { added, updated: changed, removed } }: ImportResult,
 ): Promise<Cleared> {
   if (published === null) return { versions: [], text: "" };
-  const { noteChange } = await import("./data-dir.ts");
-  const { pruneAfterPublication } = await import("./datasets-prune.ts");
+  const { noteAndPrune } = await import("./datasets-prune.ts");
   const detail = { source, added, changed, removed };
-  await noteChange(context, { action: "dataset.published", subject: published.version, detail });
-  return pruneAfterPublication(context, store);
+  const change = { action: "dataset.published", subject: published.version, detail } as const;
+  return noteAndPrune(context, store, change);
 }
 
 async function refuseSource(name: string): Promise<void> {
@@ -209,15 +203,12 @@ async function refuseSource(name: string): Promise<void> {
   const fault =
     name === demoSource ? "is the name of the invented records; choose another" : sourceFault(name);
   if (fault !== undefined)
-    throw new CommandFault(
-      exitCodes.usage,
-      `option '--source <name>' argument '${name}' is invalid. It ${fault}.`,
-    );
+    throw usageFault(`option '--source <name>' argument '${name}' is invalid. It ${fault}.`);
 }
 
 function refuseTwice(files: readonly string[]): void {
   if (files.filter((file) => file === "-").length > 1)
-    throw new CommandFault(exitCodes.usage, "- is standard input, which can be read only once.");
+    throw usageFault("- is standard input, which can be read only once. Name it once.");
 }
 
 function parseRejectedMax(text: string): RejectedMax {
@@ -339,7 +330,7 @@ const demoText = ({ droppedCount }: ImportResult, what: string): string[] =>
   droppedCount === 0
     ? []
     : [
-        `All ${count(droppedCount)} invented records of the demo ${what}: the first import of a real source replaces them.`,
+        `All ${count(droppedCount)} invented records of the demo ${what}, because the first import of a real source replaces them.`,
       ];
 
 function listed(one: Rejections): string[] {
@@ -349,7 +340,7 @@ function listed(one: Rejections): string[] {
       onOneLine(`${file}:${line}: ${field} ${reason}${timesText(times, also)}`),
     );
   return one.listed.length > shownMax
-    ? [...lines, `… ${one.listed.length - shownMax} more; --json lists them`]
+    ? [...lines, `… and ${one.listed.length - shownMax} more; add --json to list them`]
     : lines;
 }
 
@@ -381,9 +372,11 @@ function alikeText(alike: readonly (readonly string[])[]): string[] {
     return onOneLine(`  "values": ${JSON.stringify(values)}, "otherwise": "keep"`);
   });
   const more =
-    alike.length > shownMax ? [`  … ${alike.length - shownMax} more; --json lists them`] : [];
+    alike.length > shownMax
+      ? [`  … and ${alike.length - shownMax} more; add --json to list them`]
+      : [];
   return [
-    "Names of these GPs differ by legal form alone. If they are one GP, add this where the mapping takes their names:",
+    "Names of these GPs differ by legal form alone. If they mean one GP, correct the source, or add this where the mapping reads the names:",
     ...lines,
     ...more,
   ];

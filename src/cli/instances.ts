@@ -3,7 +3,7 @@ import { readConfig } from "#config.ts";
 import { command } from "./command.ts";
 import { usageFault } from "./command-fault.ts";
 import { lookAtDatasets } from "./datasets-folder.ts";
-import { table, timeText } from "./output.ts";
+import { table } from "./output.ts";
 
 export const instancesCommand = command({
   name: "instances",
@@ -13,22 +13,16 @@ export const instancesCommand = command({
   run: async (_, context) => {
     if (readConfig(context.environment).databaseUrl === null)
       throw usageFault(
-        "DATABASE_URL is not set: a server that keeps its datasets in DATA_DIR shares them with no other.",
+        "DATABASE_URL is not set, so no servers share their datasets. Set it to list the servers that use a database.",
       );
     return lookAtDatasets(context, (store) => store.servers());
   },
   text: (instances) =>
     table(
-      ["host", "process", "state", "seen", "program", "formats", "serves"],
-      instances.map((one) => [
-        one.host,
-        String(one.pid),
-        one.live ? "running" : "not seen",
-        timeText(one.seen_at),
-        one.program,
-        one.formats.join(", "),
-        one.served ?? "-",
-      ]),
-      "No server was seen within a day.",
+      instances.map((one) => {
+        return { ...one, pid: String(one.pid), state: one.live ? "running" : "not seen" };
+      }),
+      ["host", "pid", "state", "seen_at", "program", "formats", "served"],
+      "No server was seen in the last 24 hours.",
     ),
 });

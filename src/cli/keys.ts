@@ -52,10 +52,7 @@ const list = command({
       return listKeys(control, { accountNumber: owner?.number, now: context.now() });
     });
     const lastUse = await withUsage(context, (usage) => readLastUse(usage));
-    return found.map((key) => ({ ...key, lastUse: lastUse.get(key.id) }));
-  },
-  json: (keys) =>
-    keys.map((key) => ({
+    return found.map((key) => ({
       id: key.id,
       account: key.account,
       account_name: key.accountName,
@@ -68,21 +65,14 @@ const list = command({
       expires_at: key.expiresAt,
       revoked_at: key.revokedAt,
       replaced_by: key.replacedBy,
-      last_used_at: key.lastUse?.at ?? null,
-      last_used_network: key.lastUse?.network ?? null,
-    })),
+      last_used_at: lastUse.get(key.id)?.at ?? null,
+      last_used_network: lastUse.get(key.id)?.network ?? null,
+    }));
+  },
   text: (keys) =>
     table(
-      ["id", "account", "name", "key", "state", "expires", "last used"],
-      keys.map((key) => [
-        key.id,
-        key.accountName,
-        key.name,
-        `${key.hint}…`,
-        key.state,
-        timeText(key.expiresAt),
-        timeText(key.lastUse?.at),
-      ]),
+      keys,
+      ["id", "account_name", "name", "hint", "state", "expires_at", "last_used_at"],
       "No key yet. Create one: gp-records keys create --account NAME --name NAME",
     ),
 });

@@ -11,7 +11,7 @@ export const matchCommand = command({
   args: {
     file: argument(
       "<file>",
-      `CSV with a column name, and perhaps city, state, crd, cik; or one name a line; at most ${namesMax} names; - for standard input`,
+      `CSV with the column name, and optionally city, state, crd and cik, or one name per line; at most ${namesMax} names; - for standard input`,
     ),
   },
   example: "match names.csv > matches.csv",

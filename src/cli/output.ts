@@ -13,18 +13,21 @@ export const harmless = (text: string): string =>
 /** Escapes line feeds, too, as `\n`, for text that must stay on one line. */
 export const onOneLine = (text: string): string => harmless(text).replaceAll("\n", "\\n");
 
-/** Returns columns two spaces apart under upper-case headings. @param none returned instead if there are no rows. */
-export function table(
-  headings: readonly string[],
-  rows: readonly (readonly string[])[],
+/**
+ * Returns a table of some members of rows, under the names that `--json` gives them, two spaces apart.
+ * @param none returned instead if there are no rows.
+ */
+export function table<Row extends object>(
+  rows: readonly Row[],
+  members: readonly (keyof Row & string)[],
   none = "",
 ): string {
   if (rows.length === 0 && none !== "") return none;
   const all = [
-    headings.map((heading) => heading.toUpperCase()),
-    ...rows.map((row) => row.map(onOneLine)),
+    members.map((name) => name.replaceAll("_", " ").toUpperCase()),
+    ...rows.map((row) => members.map((name) => onOneLine(cellText(row[name])))),
   ];
-  const widths = headings.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
+  const widths = members.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
   return all
     .map((row) =>
       row
@@ -35,9 +38,17 @@ export function table(
     .join("\n");
 }
 
-/** Returns a time without fractions of a second, such as `2026-11-21T09:30:00Z`, or a dash if there is none. */
-export const timeText = (iso: string | null | undefined): string =>
-  iso === null || iso === undefined ? "-" : iso.replace(/\.\d+Z$/, "Z");
+/** Returns a value as people read it, with a dash for null. */
+function cellText(value: unknown): string {
+  if (value === null || value === undefined) return "-";
+  if (typeof value === "number") return value.toLocaleString("en-US");
+  if (Array.isArray(value)) return value.join(", ");
+  return typeof value === "string" ? timeText(value) : JSON.stringify(value);
+}
+
+/** Returns a time without fractions of a second, such as `2026-11-21T09:30:00Z`; "-" for null, other text as it is. */
+export const timeText = (text: string | null): string =>
+  text?.replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z$/, "$1Z") ?? "-";
 
 interface Options {
   /** True to write at most a line a second if there is no terminal. */

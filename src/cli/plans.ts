@@ -2,7 +2,7 @@
 import { listPlans, type Plan, removePlan, setPlan } from "#accounts/plans.ts";
 import { argument, choice, command, family } from "./command.ts";
 import { withControl } from "./data-dir.ts";
-import { table, timeText } from "./output.ts";
+import { table } from "./output.ts";
 import { quotaOptions, quotasFrom, quotasText } from "./option-values.ts";
 
 /** Words that `--changes` takes, each with its value in the store. */
@@ -55,16 +55,14 @@ const list = command({
   json: (plans) => plans.map(planJson),
   text: (plans) =>
     table(
-      ["name", "per minute", "per hour", "per day", "changes", "accounts", "created"],
-      plans.map((plan) => [
-        plan.name,
-        ...[plan.quotas.minute, plan.quotas.hour, plan.quotas.day].map((requests) =>
-          String(requests ?? "default"),
-        ),
-        accessOf(plan),
-        String(plan.accounts),
-        timeText(plan.createdAt),
-      ]),
+      plans.map((plan) => ({
+        ...planJson(plan),
+        per_minute: plan.quotas.minute ?? "default",
+        per_hour: plan.quotas.hour ?? "default",
+        per_day: plan.quotas.day ?? "default",
+        changes: accessOf(plan),
+      })),
+      ["name", "per_minute", "per_hour", "per_day", "changes", "accounts", "created_at"],
       "No plan yet. Create one: gp-records plans set NAME --per-minute N --per-hour N --per-day N",
     ),
 });

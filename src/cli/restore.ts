@@ -41,7 +41,9 @@ export const restoreCommand = command({
     const former = { dataDir, databaseUrl };
     const order = { archive, former, now: context.now(), undoesEndings, isTrial };
     if (to !== undefined && replace)
-      throw usageFault("--to names an empty place. Leave out --replace.");
+      throw usageFault(
+        "--to takes only an empty place, so there is nothing to replace. Leave out --replace.",
+      );
     if (isDatabase(to)) {
       const url = parseDatabaseUrl(to);
       if (url instanceof Fault) throw usageFault(`--to ${url.sentence}.`);
@@ -113,10 +115,10 @@ export function restoredText(
       : `Restored ${file}, ${made}.`,
     `${isTrial ? "It has" : `The ${place} now has`} ${contentText(restored)}.`,
     manifest.control_only &&
-      "The backup holds accounts, keys, people and the audit log alone; all else stays.",
+      "The backup has only accounts, keys, people and the audit log. Everything else stays as it was.",
     !manifest.requests &&
       !manifest.control_only &&
-      "The request log is not in it, as it was made without --requests.",
+      "The backup has no request log, because it was made without --requests.",
     ...section("Ended after the backup was made, and still ended:", kept.map(endingText)),
     ...section("Ended after the backup was made, and WORKING AGAIN:", undone.map(endingText)),
     ...section(
@@ -132,7 +134,8 @@ export function restoredText(
     areCountsKept
       ? "What the accounts have used of their quotas stays counted."
       : "The quota windows of all accounts start over.",
-    replaced !== null && `The old contents are in ${replaced}; remove them once all is well.`,
+    replaced !== null &&
+      `The old contents are in ${replaced}. Remove them once you no longer need them.`,
   ]
     .filter((line) => line !== false)
     .join("\n");

@@ -29,7 +29,7 @@ import {
 } from "./command.ts";
 import { withControl, withUsage } from "./data-dir.ts";
 import { parseCount, parseMoment } from "./option-values.ts";
-import { table, timeText } from "./output.ts";
+import { table } from "./output.ts";
 
 const rowOptions = {
   csv: flag("--csv", "print CSV with a header row", "json"),
@@ -64,7 +64,7 @@ const find = command({
     if (requests.length === 0)
       throw new DomainError(
         "not_found",
-        `There is no request '${id.slice(0, 100)}' in the log. It holds requests whose key was accepted, from a second after their answer, for the days in USAGE_LOG_DAYS.`,
+        `There is no request '${id.slice(0, 100)}' in the log. Check the id. The log has requests whose key was accepted, from a second after their answer, for as many days as USAGE_LOG_DAYS says.`,
       );
     await printRows(context, given, output, [requests]);
   },
@@ -95,26 +95,14 @@ const periodOf = ({ since, until }: { since: Moment; until: Moment }, { now }: C
 const numberOf = async (context: CliContext, account: string): Promise<number> =>
   withControl(context, async ({ database }) => (await requireAccount(database, account)).number);
 
-async function outputOf(context: CliContext) {
+async function outputOf(context: CliContext): Promise<RowOutput<LoggedRequest>> {
   const accountColumns = await readAccountColumns(context, ({ account }: LoggedRequest) => account);
-  return { columns: [...accountColumns, ...requestColumns], text: requestTable };
+  return {
+    columns: [...accountColumns, ...requestColumns],
+    shown: ["at", "request_id", "key", "operation", "status", "ms", "bytes", "problem"],
+    none: "The request log has no matching requests from this account.",
+  };
 }
-
-const requestTable = (requests: readonly LoggedRequest[]): string =>
-  table(
-    ["at", "request", "key", "operation", "status", "ms", "bytes", "problem"],
-    requests.map((request) => [
-      timeText(request.at),
-      request.requestId,
-      request.key,
-      request.operation,
-      String(request.status),
-      request.milliseconds.toFixed(2),
-      String(request.bytes),
-      request.problem ?? "",
-    ]),
-    "The request log has no matching requests from this account.",
-  );
 
 export const requestCommands = family(
   "requests",
@@ -141,7 +129,11 @@ const exportCommand = command({
   description: "add up the requests of a month in UTC",
   options: {
     month: neededOption("--month <month>", "such as 2026-11", parseMonth),
-    by: neededOption("--by <parts>", `columns to add up by: ${exportParts.join(",")}`, parseParts),
+    by: neededOption(
+      "--by <parts>",
+      `what to add up by, one or more of ${exportParts.join(",")}`,
+      parseParts,
+    ),
     ...rowOptions,
   },
   example: "usage export --month 2026-11 --by account,operation --csv",
@@ -159,13 +151,9 @@ const exportCommand = command({
       })),
     ];
     const rows = await withUsage(context, (usage) => exportMonth(usage, { month, by }));
-    const text = () =>
-      table(
-        columns.map(({ name }) => name.replaceAll("_", " ")),
-        rows.map((row) => columns.map((column) => String(column.of(row) ?? ""))),
-        `There were no requests in ${month}.`,
-      );
-    await printRows(context, format, { columns, text }, [rows]);
+    const shown = columns.map(({ name }) => name);
+    const none = `There were no requests in ${month}.`;
+    await printRows(context, format, { columns, shown, none }, [rows]);
   },
 });
 
@@ -175,15 +163,17 @@ type RowOptions = Readonly<Record<keyof typeof rowOptions, boolean>>;
 
 interface RowOutput<Row> {
   columns: readonly Column<Row>[];
-  /** Returns the text for people, who get all rows at once. */
-  text(rows: readonly Row[]): string;
+  /** Names of the columns of the table for people. */
+  shown: readonly string[];
+  /** Text for people if there are no rows. */
+  none: string;
 }
 
 /** Prints rows. CSV is printed page by page, so it may be larger than memory. */
 async function printRows<Row>(
   { print }: CliContext,
   { csv, json }: RowOptions,
-  { columns, text }: RowOutput<Row>,
+  { columns, shown, none }: RowOutput<Row>,
   pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
 ): Promise<void> {
   if (csv) {
@@ -192,8 +182,8 @@ async function printRows<Row>(
       if (rows.length > 0) print(rows.map((row) => csvRow(columns, row)).join("\n"));
     return;
   }
-  const all = (await Array.fromAsync(pages)).flat();
-  print(json ? JSON.stringify(all.map((row) => jsonRow(columns, row))) : text(all));
+  const all = (await Array.fromAsync(pages)).flat().map((row) => jsonRow(columns, row));
+  print(json ? JSON.stringify(all) : table(all, shown, none));
 }
 
 /** Returns the columns with id and name of each row's account. A restored control store may lack an account. */

@@ -111,12 +111,15 @@ test("the log of requests is in a backup where that is asked for, and else no by
   const { lastUse, totals } = (await inFolder(here)) as { lastUse: unknown; totals: unknown };
   for (const place of [allCommands(here), commandsOn(t, url)]) {
     const file = archive(t);
-    assert.match(await place.text("backup", file), /The request log is not in it; --requests/);
+    assert.match(
+      await place.text("backup", file),
+      /The backup has no request log\. Add --requests/,
+    );
     assert.ok(!readFileSync(file).includes("only-in-the-log"));
     const target = join(temporaryFolder(t), "target");
     assert.match(
       await place.text("restore", file, "--to", target),
-      /The request log is not in it, as it was made without --requests\./,
+      /The backup has no request log, because it was made without --requests\./,
     );
     assert.deepEqual(await inFolder(target), { requests: [], lastUse, totals });
   }
@@ -205,7 +208,7 @@ test("a place that has an installation is refused, and stays as it is", async (t
   assert.match(await restore(here), /already holds data \(control\.sqlite, /);
   assert.match(
     await refusal(exitCodes.usage, "restore", file, "--to", here, "--replace"),
-    /--to names an empty place/,
+    /--to takes only an empty place/,
   );
   assert.match(
     await refusal(exitCodes.usage, "restore", file, "--to", "postgres://a:secret@b"),

@@ -78,7 +78,7 @@ test("the first who is invited to an account becomes its owner, the others membe
   assert.deepEqual(roles, ["owner", "member", "owner"]);
   const [link, words] = (await text("accounts invite zoe@example.com")).split("\n");
   assert.match(link!, /^http:\S+$/);
-  assert.match(words!, /for zoe@example\.com, works once, until 2026-11-28T12:00:00Z/);
+  assert.match(words!, /for zoe@example\.com works once, until 2026-11-28T12:00:00Z/);
   await withControl((control) => completeSignUp(control, passwords, completion(tokenOf(link!))));
   assert.equal((await json("accounts list")).at(-1).name, "zoe");
 });

@@ -53,7 +53,7 @@ const walks: Record<string, Step[]> = {
     ["accounts list", []],
     [
       "accounts create --name Acme --per-minute 1 --per-hour 2",
-      { id: "ac_", name: "Acme", limits: { minute: 1, hour: 2, day: null }, plan: null },
+      { ...account, limits: { minute: 1, hour: 2, day: null } },
     ],
     ["accounts limits acme --per-minute default --per-day 30", account],
     ["accounts limits acme", account],
@@ -68,7 +68,7 @@ const walks: Record<string, Step[]> = {
     ["accounts list", [{ ...account, limits_in_force: { minute: 60, hour: 2, day: 30 } }]],
     [
       "accounts list",
-      "ID NAME PLAN PER MINUTE PER HOUR PER DAY SUSPENDED CREATED\nac_ Acme - 60 2 30 - 2026-11-21T12:00:00Z\n",
+      "ID NAME PLAN PER MINUTE PER HOUR PER DAY SUSPENDED AT CREATED AT\nac_ Acme - 60 2 30 - 2026-11-21T12:00:00Z\n",
     ],
     [
       "accounts create --name Beta --per-minute 5",
@@ -89,7 +89,7 @@ const walks: Record<string, Step[]> = {
     ],
     [
       "plans list",
-      "NAME PER MINUTE PER HOUR PER DAY CHANGES ACCOUNTS CREATED\ngold 600 5 default default 1 2026-11-21T12:00:00Z\n",
+      "NAME PER MINUTE PER HOUR PER DAY CHANGES ACCOUNTS CREATED AT\ngold 600 5 default default 1 2026-11-21T12:00:00Z\n",
     ],
     ["plans set gold --per-hour default", /default an hour/],
     ["plans set default --per-hour 30", /^default: /],
@@ -106,7 +106,12 @@ const walks: Record<string, Step[]> = {
     ["plans set silver --per-minute 9", /^silver: 9 a minute/],
     [
       "accounts create --name Beta --plan silver",
-      { id: "ac_", name: "Beta", limits: { minute: null, hour: null, day: null }, plan: "silver" },
+      {
+        ...account,
+        name: "Beta",
+        limits: { minute: null, hour: null, day: null },
+        plan: "silver",
+      },
     ],
     [
       "accounts create --name Gamma --plan silver --per-day 8",
@@ -177,10 +182,10 @@ test("a key that is made is whole; of one in use the list has the time, the netw
     [made.key.slice(0, 8), "expiring", at(noon - hour), "203.0.113.0/24"],
   );
   const [headings, row] = (await text("keys list --account Acme")).split("\n");
-  assert.match(headings!, /^ID +ACCOUNT +NAME +KEY +STATE +EXPIRES +LAST USED$/);
+  assert.match(headings!, /^ID +ACCOUNT NAME +NAME +HINT +STATE +EXPIRES AT +LAST USED AT$/);
   assert.equal(
     row!.replaceAll(/ +/g, " "),
-    `${made.id} Acme web ${hint}… expiring 2026-11-22T12:00:00Z 2026-11-21T11:00:00Z`,
+    `${made.id} Acme web ${hint} expiring 2026-11-22T12:00:00Z 2026-11-21T11:00:00Z`,
   );
   const rotated = await json("keys rotate", made.id);
   assert.ok("digest" in readKey(rotated.key));

@@ -217,14 +217,14 @@ test("a publication whose entry cannot be written is a publication, and the comm
   assert.equal(exitCode, exitCodes.done);
   assert.match(
     err,
-    /^warning: dataset\.published of \S+ is not in the audit log: .*control\.sqlite/,
+    /^warning: dataset\.published of \S+ could not be written to the audit log: .*control\.sqlite/,
   );
   assert.equal((await json("datasets show")).records.gp, 2);
 });
 
 test("audit list filters by account, action and time, the newest first, as text, JSON and JSON lines", async (t) => {
   const { json, text, refusal } = await openWorld(t);
-  assert.equal(await text("audit list"), "No entries.\n");
+  assert.equal(await text("audit list"), "The audit log has no matching entry.\n");
   const { id } = await json("accounts create --name Acme");
   await text("accounts create --name Beta");
   await text("accounts limits Acme --per-day 5");

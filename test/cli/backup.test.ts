@@ -110,7 +110,7 @@ test("backup says what is in it, also where that is the control store alone, and
   );
   assert.match(
     await text("restore", file, "--dry-run"),
-    /has the dataset \S+, 1 account, .*\nThe backup holds accounts, keys, people and the audit log alone; all else stays\./,
+    /has the dataset \S+, 1 account, .*\nThe backup has only accounts, keys, people and the audit log\. Everything else stays as it was\./,
   );
 });
 

@@ -33,17 +33,17 @@ test("datasets are listed, shown, published and gone back from, and what is not 
     { version: newer, records: 2, current: true, ...either },
   ]);
   const [headings, first, second] = (await text("datasets list")).split("\n");
-  assert.match(headings!, /^VERSION +RECORDS +STATE +PUBLISHED$/);
+  assert.match(headings!, /^VERSION +RECORDS +STATE +PUBLISHED AT$/);
   assert.equal(first!.replaceAll(/ +/g, " "), `${older} 1 ${published_at}`);
   assert.equal(second!.replaceAll(/ +/g, " "), `${newer} 2 current ${published_at}`);
 
-  assert.deepEqual(await json("datasets show"), { ...catalogue.find(newer), current: true });
-  assert.deepEqual(await json("datasets show", older), {
-    ...catalogue.find(older),
-    current: false,
-  });
+  const factsOf = (version: string) => {
+    return { ...catalogue.find(version), file: catalogue.pathOf(version) };
+  };
+  assert.deepEqual(await json("datasets show"), { ...factsOf(newer), current: true });
+  assert.deepEqual(await json("datasets show", older), { ...factsOf(older), current: false });
   const shown = await text("datasets show", older);
-  for (const line of [`version +${older}`, "current +no", "gp records +1"])
+  for (const line of [`version +${older}`, "current +false", "gp records +1"])
     assert.match(shown, new RegExp(`^${line}$`, "m"));
 
   const chosen = { published_at: "2026-11-21T12:00:00Z", pruned: [] };
@@ -259,9 +259,9 @@ test("a dataset is pinned and let go by name, is listed as pinned, and prune nam
   const pinnings = listed.map(({ pinned }: { pinned: boolean }) => pinned);
   assert.deepEqual(pinnings, [true, false, false]);
   assert.match(await text("datasets list"), new RegExp(`${first} .* pinned `));
-  assert.match(await text("datasets show", first), /pinned +2026-11-21T12:00:00Z/);
+  assert.match(await text("datasets show", first), /pinned at +2026-11-21T12:00:00Z/);
   const out = await text("datasets prune");
-  assert.match(out, new RegExp(`${first} is pinned and stays; .*datasets unpin ${first}'`));
+  assert.match(out, new RegExp(`${first} is pinned, so it stays\\. .*datasets unpin ${first}'`));
   assert.deepEqual(left(), [first, all[2]]);
   assert.deepEqual((await json("datasets prune")).pinned, [first]);
   assert.match(await text("datasets unpin", first), /is no longer pinned/);

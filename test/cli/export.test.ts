@@ -35,7 +35,7 @@ test("export writes a file for each kind of the current dataset and one workbook
   );
   assert.match(
     await text("export --format csv --output", folder),
-    /^Dataset \S+\nFILE +RECORDS +BYTES +SHA-256\n.*gp\.csv +10 /,
+    /^Dataset \S+\nFILE +RECORDS +BYTES +SHA256\n.*gp\.csv +10 /,
   );
   const made = await json("export --format xlsx -o", folder);
   const found = made.files.map(({ file }: { file: string }) => file);

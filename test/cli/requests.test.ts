@@ -51,10 +51,10 @@ test("requests find shows all that is known of a request, whoever sent it, or of
   const [ofBeta, ...others] = await json("requests find shared --account", beta);
   assert.deepEqual([ofBeta.key, others], ["key_b", []]);
   const [headings, row] = (await text("requests find req_1")).split("\n");
-  assert.match(headings!, /^AT +REQUEST +KEY +OPERATION +STATUS +MS +BYTES +PROBLEM$/);
+  assert.match(headings!, /^AT +REQUEST ID +KEY +OPERATION +STATUS +MS +BYTES +PROBLEM$/);
   assert.equal(
     row!.replaceAll(/ +/g, " "),
-    "2026-11-21T11:00:00Z req_1 key_a fetch-gp 429 1.25 1000 quota-exceeded",
+    "2026-11-21T11:00:00Z req_1 key_a fetch-gp 429 1.25 1,000 quota-exceeded",
   );
 });
 
@@ -96,7 +96,10 @@ test("requests find shows as many of one id as asked for, of the time asked for"
 test("what cannot be found or understood is refused in words", async (t) => {
   const { refusal } = await commandsAfterRequests(t);
   const missing = await refusal(exitCodes.conflict, "requests find req_2");
-  assert.match(missing, /^error: There is no request 'req_2' in the log\..*USAGE_LOG_DAYS\.\n$/);
+  assert.match(
+    missing,
+    /^error: There is no request 'req_2' in the log\..*USAGE_LOG_DAYS says\.\n$/,
+  );
   assert.match(
     await refusal(exitCodes.conflict, "requests list --account Gamma"),
     /no account 'Gamma'/,
