@@ -1,4 +1,4 @@
-/** Tidies the text of cells without changing its meaning, and fills it into templates. */
+/** Tidies the text of cells without changing its meaning, and reads templates for it. */
 
 const untidy = /^\s|\s$|\s\s|[^\S ]/;
 
@@ -42,12 +42,10 @@ interface Placeholder {
   optional: boolean;
 }
 
-type Template = readonly (string | Placeholder)[];
-
 const placeholder = /\{([^{}]+)\}/;
 
 /** Returns the parts of a template in order. Returns undefined if it has no placeholder, or a brace outside of one. */
-export function parseTemplate(text: string): Template | undefined {
+export function parseTemplate(text: string): (string | Placeholder)[] | undefined {
   const parts = text
     .split(placeholder)
     .map((part, at) => (at % 2 === 0 ? part : toPlaceholder(part)));
@@ -59,21 +57,4 @@ export function parseTemplate(text: string): Template | undefined {
 function toPlaceholder(written: string): Placeholder {
   const optional = written.endsWith("?");
   return { column: clean(optional ? written.slice(0, -1) : written), optional };
-}
-
-/**
- * Returns a template's text, tidied, with cells filled in. Returns an empty string if a required cell is missing.
- * @param read function that returns a column's cell, or undefined if the cell is missing.
- */
-export function fillTemplate(
-  template: Template,
-  read: (placeholder: Placeholder, at: number) => string | undefined,
-): string {
-  let text = "";
-  for (const [at, part] of template.entries()) {
-    const cell = typeof part === "string" ? part : read(part, at);
-    if (cell !== undefined) text += cell;
-    else if (!(part as Placeholder).optional) return "";
-  }
-  return clean(text);
 }

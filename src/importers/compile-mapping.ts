@@ -8,14 +8,7 @@ import {
 } from "#records/canonical.ts";
 import { fold } from "#records/fold.ts";
 import { mayBeInUs, stateCode, stateMembers, usStates } from "#records/us-states.ts";
-import {
-  clean,
-  comparable,
-  cleanParagraphs,
-  titleCase,
-  fillTemplate,
-  parseTemplate,
-} from "./cells.ts";
+import { clean, comparable, cleanParagraphs, titleCase, parseTemplate } from "./cells.ts";
 import { isoFormats, type DateFormat, readDate } from "./dates.ts";
 import { isFormula, quoted, Unreadable } from "./import-fault.ts";
 import {
@@ -30,6 +23,7 @@ import {
   type NamedGps,
   type RecordBlock,
   type DecimalMark,
+  type NumberKind,
   type SourceOfField,
   type Written,
 } from "./mapping.ts";
@@ -95,7 +89,7 @@ function compileBlock(block: RecordBlock, context: MappingContext): ReadBlock {
     const id = orFault(
       "id",
       readId(cells) ??
-        new Unreadable("is missing: the cells that it is made from are blank in this row"),
+        new Unreadable("is missing, because its cells are blank in this row; fill them"),
       faults,
     );
     if (isDeleted(cells)) return { deleted: { record: block.record, id: id as string } };
@@ -126,7 +120,7 @@ function unknownState(text: string, country: string): Unreadable {
   const name = nearestState(text);
   const value =
     name === undefined
-      ? `${chooseMark}the code of a state; null, without quotes, if it says nothing`
+      ? `${chooseMark}the code of a state, or null without quotes for no value`
       : stateCode(name);
   return new Unreadable(
     `must be a state of the US, unless ${country} names another country; it is ${quoted(text)}${nearestWords(name)}`,
@@ -306,21 +300,27 @@ function templateText(
   field: Field,
   context: MappingContext,
 ): SourceText {
-  const template = parseTemplate(written) ?? [];
-  const slots = template.map((part) =>
-    typeof part === "string" ? -1 : context.slotOf(part.column),
-  );
   const missing = missingOf(source, context);
-  // A cell after the beginning must not add a slash or a question mark to an address.
-  const escape = (at: number) => (field.kind === "link" && at > 0 ? encodeURIComponent : String);
-  return {
-    label: "the template gives",
-    read: (cells) =>
-      fillTemplate(template, (_, at) => {
-        const cell = clean(cells[slots[at] ?? -1] ?? "");
-        return missing.has(comparable(cell)) ? undefined : escape(at)(cell);
-      }),
+  const parts = (parseTemplate(written) ?? []).map((part, at) => {
+    if (typeof part === "string") return part;
+    // A cell after the beginning must not add a slash or a question mark to an address.
+    const escape = field.kind === "link" && at > 0 ? encodeURIComponent : String;
+    return { ...part, escape, slot: context.slotOf(part.column) };
+  });
+  const read = (cells: Cells): string => {
+    let text = "";
+    for (const part of parts) {
+      if (typeof part === "string") {
+        text += part;
+        continue;
+      }
+      const cell = clean(cells[part.slot] ?? "");
+      if (!missing.has(comparable(cell))) text += part.escape(cell);
+      else if (!part.optional) return "";
+    }
+    return clean(text);
   };
+  return { label: "the template gives", read };
 }
 
 function missingOf(source: SourceOfField, context: MappingContext): ReadonlySet<string> {
@@ -343,7 +343,7 @@ function compileMeaning(source: SourceOfField, field: Field, context: MappingCon
 
   const read = (text: string): readonly unknown[] | Unreadable => {
     const found = onlyListed
-      ? new Unreadable("is not listed in `values` of the mapping")
+      ? new Unreadable("must be listed in `values` of the mapping")
       : convert(text, field, options);
     if (!(found instanceof Unreadable)) return [found];
     if (source.otherwise_value !== undefined) return [source.otherwise_value];
@@ -381,7 +381,7 @@ function compileMeaning(source: SourceOfField, field: Field, context: MappingCon
 
 /** Returns words for the values that a field takes. */
 export const valueWords = ({ choices }: Field): string =>
-  `${choices.length > 0 ? `one of ${choices.join(", ")}` : "what it means"}; null, without quotes, if it says nothing`;
+  `${choices.length > 0 ? `one of ${choices.join(", ")}` : "what the cell means"}, or null without quotes for no value`;
 
 interface ReadingOptions extends Omit<SourceOfField, "dates" | "missing"> {
   dates: readonly DateFormat[];
@@ -395,7 +395,8 @@ function convert(
   field: Field,
   options: ReadingOptions,
 ): string | number | Unreadable {
-  if (isFormula(text)) return new Unreadable("is a formula; save the table with values instead");
+  if (isFormula(text))
+    return new Unreadable("is a formula; save the table with values instead of formulas");
   switch (field.kind) {
     case "paragraphs":
       return cleanParagraphs(text);
@@ -426,8 +427,8 @@ export const wordKey = (text: string) =>
     .replace(/[\s_\p{Pd}]+/gu, "_")
     .replace(/(?<!\d)_|_(?!\d)/g, "");
 
-/** Kind of number: any, whole, or an amount of money, which is rounded to whole dollars. */
-export type NumberKind = "decimal" | "whole" | "money";
+/** How a column writes numbers. */
+type NumberWriting = Pick<SourceOfField, "decimal" | "multiply_by">;
 
 const amounts: Readonly<Record<DecimalMark, RegExp>> = {
   ".": /^-?(?:\d+|[1-9]\d{0,2}([, '’])\d{3}(?:\1\d{3})*)(?:\.(?<fraction>\d+))?$/,
@@ -444,8 +445,9 @@ const centsOrNone = /^(?:0*|\d\d)$/;
 export function readNumber(
   text: string,
   kind: NumberKind,
-  { decimal, multiply_by: multiplyBy }: Pick<SourceOfField, "decimal" | "multiply_by"> = {},
+  writing: NumberWriting = {},
 ): number | Unreadable {
+  const { decimal, multiply_by: multiplyBy } = writing;
   const { digits, sign } = unwrap(text, kind);
   if (decimal === undefined && kind !== "decimal" && couldBeEither.test(digits))
     return new Unreadable(
@@ -454,7 +456,7 @@ export function readNumber(
   const mark = decimal ?? ".";
   const found = amounts[mark].exec(digits);
   if (found === null || (kind === "decimal" && found[1] !== undefined))
-    return new Unreadable(numberWords(kind, digits, decimal));
+    return new Unreadable(numberWords(kind, digits, writing));
   if (
     kind === "money" &&
     multiplyBy === undefined &&
@@ -467,7 +469,7 @@ export function readNumber(
   const value = sign * exactProduct(Number(plain), multiplyBy ?? 1);
   if (kind === "decimal") return value + 0;
   const whole = kind === "money" ? Math.sign(value) * Math.round(Math.abs(value)) : value;
-  if (!Number.isInteger(whole)) return new Unreadable(numberWords(kind, digits, decimal));
+  if (!Number.isInteger(whole)) return new Unreadable(numberWords(kind, digits, writing));
   if (!Number.isSafeInteger(whole)) {
     const product =
       multiplyBy === undefined ? "" : ` once multiplied by ${multiplyBy} (multiply_by)`;
@@ -493,12 +495,18 @@ function exactProduct(value: number, multiplyBy: number): number {
   return multiplyBy === 1 ? value : Number((value * multiplyBy).toPrecision(15));
 }
 
-function numberWords(kind: NumberKind, digits: string, decimal: DecimalMark | undefined): string {
+function numberWords(
+  kind: NumberKind,
+  digits: string,
+  { decimal, multiply_by: multiplyBy }: NumberWriting,
+): string {
   if (/^-?\d+(?:[.,]\d+)?e[+-]?\d+$/i.test(digits))
     return "is in scientific notation, so digits may be lost; in the spreadsheet, format the column as a number, then save the file again";
   if (decimal === undefined && amounts[","].test(digits))
     return 'is written with a decimal comma, or with points between thousands; if that is intended, set "decimal": "," in the mapping';
-  if (kind === "whole") return "must be a whole number";
+  if (kind === "whole" && multiplyBy === undefined) return "must be a whole number";
+  if (kind === "whole")
+    return `must be a number that is whole once multiplied by ${multiplyBy} (multiply_by)`;
   const mark = decimal ?? ".";
   const example = kind === "decimal" ? `37${mark}775` : `1${mark === "." ? "," : "."}234${mark}50`;
   return `must be a number such as ${example}`;

@@ -63,23 +63,29 @@ function patternOf(format: DateFormat): RegExp {
 export function readDate(text: string, formats: readonly DateFormat[]): string | Unreadable {
   for (const format of formats) {
     const parts = patterns.get(format)?.exec(text)?.groups;
-    if (parts !== undefined) return dateOf(parts);
+    if (parts !== undefined) return dateOf(parts, format);
   }
-  return new Unreadable(`must be a date written ${formats.join(" or ")}`);
+  return new Unreadable(
+    `must be a date written ${formats.join(" or ")}; if it is one in another format, add that to "dates" in the mapping`,
+  );
 }
 
 /** Returns the number of a month. Returns 0 if there is no such month. */
 const monthOf = (name: string) =>
   monthNames.findIndex((month) => month === name || month.slice(0, 3) === name) + 1;
 
-function dateOf(parts: Record<string, string | undefined>): string | Unreadable {
+function dateOf(
+  parts: Record<string, string | undefined>,
+  format: DateFormat,
+): string | Unreadable {
   const { year = "", name, day } = parts;
   const month = name === undefined ? parts["month"] : String(monthOf(name.toLowerCase()));
   if (Number(year) < yearMin || Number(year) > yearMax)
-    return new Unreadable(`must be a date from the year ${yearMin} to ${yearMax}`);
+    return new Unreadable(`must be a date in a year from ${yearMin} to ${yearMax}`);
   const written = [year, month, day]
     .filter((part) => part !== undefined)
     .map((part) => part.padStart(2, "0"))
     .join("-");
-  return existsInCalendar(written) ? written : new Unreadable("must be a date that exists");
+  if (existsInCalendar(written)) return written;
+  return new Unreadable(`must be a date that exists; the cell was read as ${format}`);
 }

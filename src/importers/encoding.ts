@@ -2,47 +2,45 @@
 import { isUtf8 } from "node:buffer";
 import { Unreadable } from "./import-fault.ts";
 
-export const encodings = ["utf-8", "windows-1252", "iso-8859-1"] as const;
-export type Encoding = (typeof encodings)[number];
+/** What to do about a file that is not in an encoding. */
+const remedies = {
+  "utf-8": "add --encoding windows-1252 if the file has that encoding, or save it as UTF-8",
+  "windows-1252": "save the file as UTF-8, and add --encoding utf-8",
+  "iso-8859-1": "add --encoding windows-1252 if the file has that encoding",
+};
 
-/** Function that decodes a line or a cell. Returns Unreadable if there is an invalid byte. */
-type Decode = (bytes: Buffer) => string | Unreadable;
+export type Encoding = keyof typeof remedies;
+export const encodings = Object.keys(remedies) as Encoding[];
 
 /** C1 control characters. Text does not contain them, so a byte that decodes to one belongs to another encoding. */
 const controls = /[\x80-\x9f]/;
 const windows1252 = new TextDecoder("windows-1252");
 
-export function decoderOf(encoding: Encoding): Decode {
-  if (encoding === "utf-8") return fromUtf8;
+/** Returns a function that decodes a line or a cell. It returns Unreadable if there is an invalid byte. */
+export function decoderOf(encoding: Encoding): (bytes: Buffer) => string | Unreadable {
   return (bytes) => {
-    // The Encoding Standard treats ISO 8859-1 as windows-1252, so a TextDecoder would give the wrong characters.
-    const text = encoding === "iso-8859-1" ? bytes.toString("latin1") : windows1252.decode(bytes);
-    const at = text.search(controls);
+    const text = decode(bytes, encoding);
+    const at = encoding === "utf-8" ? firstInvalidUtf8(bytes) : text.search(controls);
     if (at < 0) return text;
-    return new Unreadable(`is not ${encoding} at ${byteWords(bytes, at)}`);
+    const byte = bytes[at]!.toString(16).toUpperCase().padStart(2, "0");
+    return new Unreadable(
+      `is not ${encoding} at byte ${at + 1} (0x${byte}); ${remedies[encoding]}`,
+    );
   };
 }
 
-function fromUtf8(bytes: Buffer): string | Unreadable {
-  const invalidAt = firstInvalidUtf8(bytes);
-  if (invalidAt === undefined) return bytes.toString("utf8");
-  return new Unreadable(
-    `is not UTF-8 at ${byteWords(bytes, invalidAt)}; add --encoding windows-1252 if the file has that encoding`,
-  );
+function decode(bytes: Buffer, encoding: Encoding): string {
+  if (encoding === "utf-8") return bytes.toString("utf8");
+  // The Encoding Standard treats ISO 8859-1 as windows-1252, so a TextDecoder would give the wrong characters.
+  return encoding === "iso-8859-1" ? bytes.toString("latin1") : windows1252.decode(bytes);
 }
 
-/** Returns the offset of the first byte that is not UTF-8 (RFC 3629). Returns undefined if all bytes are. */
-export function firstInvalidUtf8(bytes: Buffer): number | undefined {
-  if (isUtf8(bytes)) return undefined;
+/** Returns the offset of the first byte that is not UTF-8 (RFC 3629), or -1 if all bytes are. */
+function firstInvalidUtf8(bytes: Buffer): number {
+  if (isUtf8(bytes)) return -1;
   const decoded = Buffer.from(bytes.toString("utf8"));
   let at = decoded.findIndex((byte, i) => byte !== bytes[i]);
   // The invalid bytes were decoded as U+FFFD, whose first bytes may be the same.
   while ((decoded[at]! & 0xc0) === 0x80) at--;
   return at;
-}
-
-/** Returns words for a byte, such as "byte 17 (0xE9)". They count bytes from 1. */
-export function byteWords(bytes: Buffer, at: number): string {
-  const value = (bytes[at] as number).toString(16).toUpperCase().padStart(2, "0");
-  return `byte ${at + 1} (0x${value})`;
 }

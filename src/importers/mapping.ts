@@ -3,10 +3,10 @@
  * The schema in examples/mappings is generated from this file.
  */
 import { canonicalSchemas } from "#records/canonical.ts";
-import { ExternalIds, Provenance } from "#records/common.ts";
+import { membersOf, valuesOf } from "#records/declarations.ts";
 import { oneOf, datePattern } from "#records/fields.ts";
 import { recordKinds, type RecordKind } from "#records/kinds.ts";
-import { type Static, type TSchema, Type } from "#records/schema.ts";
+import { type MemberSchema, type Static, type TSchema, Type } from "#records/schema.ts";
 import { dateFormats } from "./dates.ts";
 import { encodings } from "./encoding.ts";
 
@@ -172,15 +172,11 @@ export const Mapping = Type.Object(
 );
 export type Mapping = Static<typeof Mapping>;
 
-export type FieldKind =
-  | "text"
-  | "paragraphs"
-  | "choice"
-  | "date"
-  | "decimal"
-  | "whole"
-  | "money"
-  | "link";
+/** Kinds of number: any, whole, or an amount of money, which is rounded to whole dollars. */
+export const numberKinds = ["decimal", "whole", "money"] as const;
+export type NumberKind = (typeof numberKinds)[number];
+
+export type FieldKind = "text" | "paragraphs" | "choice" | "date" | "link" | NumberKind;
 
 export interface Field {
   /** Path as in mappings and reports, such as `status` or `external_ids.cik`. */
@@ -204,17 +200,6 @@ export const idField: Field = {
 /** Field for names of GPs that the rows only name. */
 export const namesField: Field = { ...idField, path: "gps", list: true };
 
-/** The part of JSON Schema that tells the kinds of fields apart. */
-interface MemberSchema {
-  type?: string | string[];
-  description?: string;
-  enum?: (string | null)[];
-  pattern?: string;
-  maxLength?: number;
-  items?: MemberSchema;
-  properties?: Record<string, MemberSchema>;
-}
-
 /** Maximum length of text without paragraphs, in characters. */
 const lineLengthMax = 2000;
 
@@ -222,19 +207,15 @@ const lineLengthMax = 2000;
 const notMapped = new Set(["record", "id", "provenance.source"]);
 
 /** Members that are written as an object of fields. */
-export const grouped: Readonly<Record<string, unknown>> = {
-  external_ids: ExternalIds,
-  provenance: Provenance,
-};
+export const grouped: readonly string[] = ["external_ids", "provenance"];
 
 /** Returns every field that a mapping may fill in records of a kind, by path. */
 export function fieldsOf(kind: RecordKind): Map<string, Field> {
-  const { properties = {} } = canonicalSchemas[kind] as unknown as MemberSchema;
-  const fields = Object.entries(properties).flatMap(([name, schema]) => {
-    const group = (grouped[name] as MemberSchema | undefined)?.properties;
-    if (group === undefined) return [fieldOf(name, schema)];
-    return Object.entries(group).map(([member, one]) => fieldOf(`${name}.${member}`, one));
-  });
+  const fields = membersOf(canonicalSchemas[kind]).flatMap(([name, schema]) =>
+    grouped.includes(name)
+      ? membersOf(schema).map(([member, one]) => fieldOf(`${name}.${member}`, one))
+      : [fieldOf(name, schema)],
+  );
   return new Map(
     fields.filter(({ path }) => !notMapped.has(path)).map((field) => [field.path, field]),
   );
@@ -243,7 +224,7 @@ export function fieldsOf(kind: RecordKind): Map<string, Field> {
 /** Returns a block's fields with their paths. Lists the fields of a group one by one. */
 export function writtenFields(fields: RecordBlock["fields"]): [string, Written | Written[]][] {
   return Object.entries(fields).flatMap(([name, written]) =>
-    Object.hasOwn(grouped, name)
+    grouped.includes(name)
       ? Object.entries(written as Record<string, Written | Written[]>).map(
           ([member, one]): [string, Written | Written[]] => [`${name}.${member}`, one],
         )
@@ -259,7 +240,7 @@ function fieldOf(path: string, schema: MemberSchema): Field {
     kind: kindOf(path, one),
     list,
     description: schema.description ?? "",
-    choices: (one.enum ?? []).filter((word) => word !== null),
+    choices: valuesOf(one) ?? [],
   };
 }
 

@@ -1,11 +1,12 @@
 /** Reads a mapping file and finds its faults, each with its path in the file. */
 import { Errors } from "typebox/schema";
 import { canonicalSchemas, type RecordFault } from "#records/canonical.ts";
-import { checkRecord, typeWords } from "#records/check-record.ts";
-import type { TProperties, TSchema } from "#records/schema.ts";
+import { checkRecord, wordFindings } from "#records/check-record.ts";
+import { membersOf } from "#records/declarations.ts";
+import type { TSchema } from "#records/schema.ts";
 import { comparable, parseTemplate } from "./cells.ts";
 import { isoFormats, readDate } from "./dates.ts";
-import { byteWords, firstInvalidUtf8 } from "./encoding.ts";
+import { decoderOf } from "./encoding.ts";
 import { ImportFault, quoted, Unreadable } from "./import-fault.ts";
 import {
   chooseMark,
@@ -15,6 +16,7 @@ import {
   grouped,
   idField,
   namesField,
+  numberKinds,
   Condition,
   Mapping,
   NamedGps,
@@ -33,20 +35,22 @@ import { parseStrictJson } from "./strict-json.ts";
  */
 export async function readMapping(path: string): Promise<Mapping> {
   const bytes = Buffer.concat(await Array.fromAsync(readBytes(path)));
-  const invalidAt = firstInvalidUtf8(bytes);
-  if (invalidAt !== undefined)
-    throw new ImportFault(
-      path,
-      null,
-      `is not UTF-8 at ${byteWords(bytes, invalidAt)}; save it as UTF-8`,
-    );
-  const value = parseStrictJson(bytes.toString("utf8"));
+  const text = decoderOf("utf-8")(bytes);
+  if (text instanceof Unreadable)
+    throw new ImportFault(path, null, "is not UTF-8; save it as UTF-8");
+  const value = parseStrictJson(text);
   if (value instanceof Unreadable) throw new ImportFault(path, null, value.reason);
   const questions = questionsIn(value, "");
   if (questions.length > 0)
-    throw new ImportFault(path, null, "still has texts to replace, each as it says", questions);
+    throw new ImportFault(
+      path,
+      null,
+      `has texts that begin with ${chooseMark.trim()}; replace each as follows`,
+      questions,
+    );
   const faults = checkMapping(value);
-  if (faults.length > 0) throw new ImportFault(path, null, "is not a mapping", faults);
+  if (faults.length > 0)
+    throw new ImportFault(path, null, "is not a valid mapping; correct the following", faults);
   return value as Mapping;
 }
 
@@ -108,11 +112,11 @@ function checkFields(
     const at = `${path}.${name}`;
     const field = known.get(join(group, name));
     if (field !== undefined && !name.includes(".")) return checkSources(written, field, at);
-    if (group === "" && Object.hasOwn(grouped, name))
+    if (group === "" && grouped.includes(name))
       return isObject(written)
         ? checkFields(written, known, at, name)
         : [{ field: at, reason: "must be an object" }];
-    return [{ field: at, reason: notKnown(name, namesIn(known, group)) }];
+    return [{ field: at, reason: unknownName(name, namesIn(known, group)) }];
   });
 }
 
@@ -142,20 +146,17 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Returns how a value breaks a schema. @param path place of the value, such as `records[0]`; empty for the file. */
-function shapeFaults(schema: TSchema, value: unknown, path: string): RecordFault[] {
-  const faults = new Map<string, string>();
-  for (const { keyword, instancePath, params, message } of Errors(schema, value)[1]) {
-    const at = pathOf(path, instancePath);
-    const given = params as Record<string, unknown>;
-    if (keyword === "required")
-      for (const name of given["requiredProperties"] as string[])
-        faults.set(join(at, name), "is required");
-    else if (keyword === "boolean") faults.set(at, unknownWords(schema, at));
-    else if (keyword !== "additionalProperties" && !faults.has(at))
-      faults.set(at, words(keyword, given, message));
-  }
-  return [...faults].map(([field, reason]) => ({ field, reason }));
-}
+const shapeFaults = (schema: TSchema, value: unknown, path: string): RecordFault[] =>
+  wordFindings(Errors(schema, value)[1], (pointer) => pathOf(path, pointer), {
+    boolean: (_, at) =>
+      unknownName(
+        at.split(".").at(-1)!,
+        membersOf(schema).map(([name]) => name),
+      ),
+    minItems: () => "must not be empty",
+    minLength: () => "must not be empty",
+    pattern: () => "must be one character other than a letter, digit or quote",
+  });
 
 const join = (path: string, name: string) => (path === "" ? name : `${path}.${name}`);
 
@@ -167,25 +168,11 @@ function pathOf(path: string, pointer: string): string {
     .reduce((at, step) => (/^\d+$/.test(step) ? `${at}[${step}]` : join(at, step)), path);
 }
 
-function unknownWords(schema: TSchema, path: string): string {
-  const known = Object.keys((schema as { properties?: TProperties }).properties ?? {});
-  return notKnown(path.split(".").at(-1) ?? path, known);
-}
-
-function notKnown(name: string, known: readonly string[]): string {
+function unknownName(name: string, known: readonly string[]): string {
   const [suggestion] = nearest(name, known);
   return suggestion === undefined
-    ? `is unknown here; known names are ${known.join(", ")}`
-    : `is unknown here; did you mean ${suggestion}?`;
-}
-
-function words(keyword: string, params: Record<string, unknown>, message: string): string {
-  if (keyword === "enum")
-    return `must be one of ${(params["allowedValues"] as string[]).join(", ")}`;
-  if (keyword === "type") return `must be ${typeWords(params["type"])}`;
-  if (keyword === "minItems" || keyword === "minLength") return "must not be empty";
-  if (keyword === "pattern") return "must be one character other than a letter, digit or quote";
-  return message;
+    ? `is an unknown name; the known names are ${known.join(", ")}`
+    : `is an unknown name; did you mean ${quoted(suggestion)}?`;
 }
 
 const origins = ["column", "columns", "template", "constant"] as const;
@@ -193,8 +180,8 @@ const origins = ["column", "columns", "template", "constant"] as const;
 /** Options that apply only to some kinds of field, each with a word for their values and with these kinds. */
 const optionsOf: readonly (readonly [keyof SourceOfField, string, readonly FieldKind[]])[] = [
   ["dates", "dates", ["date"]],
-  ["decimal", "numbers", ["whole", "money", "decimal"]],
-  ["multiply_by", "numbers", ["whole", "money", "decimal"]],
+  ["decimal", "numbers", numberKinds],
+  ["multiply_by", "numbers", numberKinds],
   ["case", "text", ["text"]],
   ["fold", "text", ["text"]],
 ];
@@ -208,14 +195,11 @@ function checkSources(written: unknown, field: Field, path: string): RecordFault
 
 function checkSource(source: unknown, field: Field, path: string): RecordFault[] {
   if (typeof source === "string")
-    return source === "" ? [{ field: path, reason: "must name a column" }] : [];
-  if (typeof source !== "object" || source === null || Array.isArray(source))
-    return [
-      {
-        field: path,
-        reason: `must be a column or an object${field.list ? ", or a list of them" : ""}`,
-      },
-    ];
+    return source === "" ? [{ field: path, reason: "must be the name of a column" }] : [];
+  if (!isObject(source)) {
+    const orList = field.list ? ", or a list of them" : "";
+    return [{ field: path, reason: `must be the name of a column or an object${orList}` }];
+  }
   const shape = shapeFaults(SourceOfField, source, path);
   return shape.length > 0 ? shape : checkMeaning(source as SourceOfField, field, path);
 }
@@ -232,12 +216,12 @@ function checkMeaning(source: SourceOfField, field: Field, path: string): Record
       : []),
     ...optionsOf
       .filter(([option, , kinds]) => source[option] !== undefined && !kinds.includes(field.kind))
-      .flatMap(([option, what]) => said(option, `is for ${what} only`)),
+      .flatMap(([option, what]) => said(option, `applies only to ${what}; remove it`)),
     ...(source.separator !== undefined && !field.list
-      ? said("separator", "is for lists only")
+      ? said("separator", "applies only to lists; remove it")
       : []),
     ...(source.otherwise !== undefined && source.otherwise_value !== undefined
-      ? said("otherwise_value", "cannot be combined with otherwise")
+      ? said("otherwise_value", "cannot be combined with otherwise; remove one of them")
       : []),
     ...checkValues(source, field, path),
   ];
@@ -250,13 +234,9 @@ function checkConstant(
 ): RecordFault[] {
   const others = Object.keys(options).map((option) => ({
     field: `${path}.${option}`,
-    reason: "cannot be combined with constant",
+    reason: "cannot be combined with constant; remove one of them",
   }));
-  const values = [constant].flat();
-  const reason =
-    constant === null || (Array.isArray(constant) && !field.list)
-      ? "must be one value"
-      : values.map((value) => valueFault(value, field)).find((fault) => fault !== undefined);
+  const reason = valueFault(constant, field);
   return reason === undefined ? others : [...others, { field: `${path}.constant`, reason }];
 }
 
@@ -275,29 +255,36 @@ function checkValues(
     const at = `${path}.values[${quoted(word)}]`;
     const same = words.get(comparable(word));
     if (same !== undefined)
-      faults.push({ field: at, reason: `is the same cell as ${quoted(same)}` });
+      faults.push({ field: at, reason: `repeats the cell ${quoted(same)}; remove one of them` });
     words.set(comparable(word), word);
-    if (Array.isArray(value) && !field.list)
-      faults.push({ field: at, reason: "must be one value" });
-    else if (value !== null) for (const one of [value].flat()) check(one, at);
+    if (value !== null) check(value, at);
   }
   if (present !== undefined) check(present, `${path}.present`);
   if (otherwise !== undefined) check(otherwise, `${path}.otherwise_value`);
   return faults;
 }
 
-/** Returns why a value of the mapping does not fit a field. Returns undefined if it fits. */
-function valueFault(value: unknown, { kind, choices }: Field): string | undefined {
+/** Returns why a value or list of the mapping does not fit a field. Returns undefined if it fits. */
+function valueFault(value: unknown, field: Field): string | undefined {
+  if (Array.isArray(value) && !field.list)
+    return "must be a single value, because the field takes no list";
+  return [value]
+    .flat()
+    .map((one) => itemFault(one, field))
+    .find((fault) => fault !== undefined);
+}
+
+function itemFault(value: unknown, { kind, choices }: Field): string | undefined {
   if (kind === "whole" || kind === "money")
     return Number.isSafeInteger(value) ? undefined : "must be a whole number";
   if (kind === "decimal") return typeof value === "number" ? undefined : "must be a number";
   if (typeof value !== "string" || value === "") return "must be text";
   if (kind === "choice")
     return choices.includes(value) ? undefined : `must be one of ${choices.join(", ")}`;
-  if (kind === "date") {
-    const date = readDate(value, isoFormats);
-    return date instanceof Unreadable ? date.reason : undefined;
-  }
+  if (kind === "date")
+    return readDate(value, isoFormats) instanceof Unreadable
+      ? "must be a date that exists, as YYYY, YYYY-MM or YYYY-MM-DD"
+      : undefined;
   return kind === "link" && !/^https?:\/\//.test(value)
     ? "must begin with http:// or https://"
     : undefined;

@@ -1,13 +1,7 @@
-/** Parses JSON strictly: no repeated keys, no `__proto__`, bounded depth (RFC 8259, I-JSON RFC 7493). */
+/** Parses JSON strictly: no repeated keys, bounded depth (RFC 8259, I-JSON RFC 7493). */
 import { quoted, Unreadable } from "./import-fault.ts";
 
 const depthMax = 32;
-
-interface Survey {
-  keys: number;
-  tooDeep: boolean;
-  namesPrototype: boolean;
-}
 
 /** Returns the value of JSON text, or Unreadable with the reason why it is refused. */
 export function parseStrictJson(text: string): unknown {
@@ -17,15 +11,13 @@ export function parseStrictJson(text: string): unknown {
   } catch (error) {
     return new Unreadable(`is not JSON: ${parserWords(error as Error)}`);
   }
-  const survey: Survey = { keys: 0, tooDeep: false, namesPrototype: false };
-  surveyValue(value, 1, survey);
-  if (survey.tooDeep) return new Unreadable(`is nested deeper than ${depthMax} levels`);
-  if (survey.namesPrototype) return new Unreadable('contains the key "__proto__"');
-  if (hasEachKeyOnce(text, survey.keys)) return value;
+  const keys = countKeys(value, 1);
+  if (Number.isNaN(keys)) return new Unreadable(`is nested deeper than ${depthMax} levels`);
+  if (hasEachKeyOnce(text, keys)) return value;
   const repeated = firstRepeatedKey(text);
   return repeated === undefined
     ? value
-    : new Unreadable(`gives the key ${quoted(repeated)} twice in one object`);
+    : new Unreadable(`gives the key ${quoted(repeated)} twice in one object; remove one of them`);
 }
 
 /** Returns the parser's message without "line 1", because the text is usually a single line of a file. */
@@ -36,22 +28,17 @@ function parserWords(error: Error): string {
   );
 }
 
-function surveyValue(value: unknown, depth: number, survey: Survey): void {
-  if (typeof value !== "object" || value === null) return;
-  if (depth > depthMax) {
-    survey.tooDeep = true;
-    return;
-  }
-  if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === "object") surveyValue(item, depth + 1, survey);
-    return;
-  }
-  for (const key in value) {
-    survey.keys++;
-    if (key === "__proto__") survey.namesPrototype = true;
-    const member = (value as Record<string, unknown>)[key];
-    if (typeof member === "object") surveyValue(member, depth + 1, survey);
-  }
+/** Counts the keys of all objects in a value. Returns NaN if it is nested too deeply. */
+function countKeys(value: unknown, depth: number): number {
+  if (typeof value !== "object" || value === null) return 0;
+  if (depth > depthMax) return Number.NaN;
+  let keys = 0;
+  if (Array.isArray(value)) for (const item of value) keys += countKeys(item, depth + 1);
+  else
+    for (const key in value) {
+      keys += 1 + countKeys((value as Record<string, unknown>)[key], depth + 1);
+    }
+  return keys;
 }
 
 /**

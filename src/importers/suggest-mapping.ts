@@ -1,12 +1,13 @@
 /** Drafts a mapping from a table: columns are placed by their names, and their cells tell how they are written. */
 import { isUtf8 } from "node:buffer";
+import { fold } from "#records/fold.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import { clean, comparable } from "./cells.ts";
 import { readNumber, setMember, valueWords, wordKey } from "./compile-mapping.ts";
 import { cellDecoder, type CsvRow, readRows } from "./csv.ts";
 import { type DateFormat, isoFormats, readDate } from "./dates.ts";
 import type { Encoding } from "./encoding.ts";
-import { fieldNamed, meaningOf, saysNothing } from "./headings.ts";
+import words from "./headings.json" with { type: "json" };
 import { ImportFault, quoted, Unreadable } from "./import-fault.ts";
 import {
   chooseMark,
@@ -16,6 +17,8 @@ import {
   fieldsOf,
   idField,
   namesField,
+  type NumberKind,
+  numberKinds,
   type SourceOfField,
 } from "./mapping.ts";
 import { nearest } from "./nearest.ts";
@@ -90,11 +93,7 @@ async function readTable(file: string, given: Encoding | undefined) {
   );
   const { delimiter, rows } = tried.reduce((best, one) => (one.score > best.score ? one : best));
   if (rows.length < 2)
-    throw new ImportFault(
-      file,
-      null,
-      "has no row below its header, and a mapping is drafted from rows",
-    );
+    throw new ImportFault(file, null, "has no row below its header; --suggest needs at least one");
   const encoding = given ?? (rows.every(isRowUtf8) ? "utf-8" : "windows-1252");
   const [names = [], ...others] = rows.map((row) => textsOf(file, row, encoding));
   const columns = names.map((name, at): Column => ({ name, at: at + 1, cells: new Set() }));
@@ -112,7 +111,11 @@ function textsOf(file: string, { cells, line }: CsvRow, encoding: Encoding): str
   const decode = cellDecoder(encoding);
   return cells.map((cell, at) => {
     if (cell.includes("\0"))
-      throw new ImportFault(file, line, "has a zero byte, so the file is not text");
+      throw new ImportFault(
+        file,
+        line,
+        "has a zero byte, so the file is not text; save the table as CSV",
+      );
     const text = decode(cell);
     if (typeof text === "string") return clean(text);
     throw new ImportFault(file, line, `column ${at + 1} ${text.reason}`);
@@ -138,7 +141,7 @@ function kindOf(
     throw new ImportFault(
       file,
       headerLine,
-      `no column of this header is known, such as name, city, units or status; it has ${names.join(", ")}; the first line must name the columns`,
+      `no column of this header is known: it has ${names.join(", ")}; the first line must name the columns, such as name, city and units`,
     );
   }
   return { kind: best!.kind, isSure: best!.fits >= columnsForKind && best!.fits > second!.fits };
@@ -176,18 +179,10 @@ function sourceOf(column: Column, field: Field, draft: Draft): SourceOfField | u
 }
 
 function writingOf(column: Column, cells: readonly string[], field: Field, draft: Draft) {
-  switch (field.kind) {
-    case "choice":
-      return writingOfWords(cells, field);
-    case "date":
-      return writingOfDates(column, cells, draft);
-    case "whole":
-    case "money":
-    case "decimal":
-      return writingOfNumbers(column, cells, field.kind, draft);
-    default:
-      return {};
-  }
+  if (field.kind === "choice") return writingOfWords(cells, field);
+  if (field.kind === "date") return writingOfDates(column, cells, draft);
+  const kind = numberKinds.find((one) => one === field.kind);
+  return kind === undefined ? {} : writingOfNumbers(column, cells, kind, draft);
 }
 
 /** Maximum number of unknown words in a column of a closed list. With more, the column is another one. */
@@ -242,7 +237,7 @@ function writingOfDates(column: Column, cells: readonly string[], { notes }: Dra
 function writingOfNumbers(
   column: Column,
   cells: readonly string[],
-  kind: "whole" | "money" | "decimal",
+  kind: NumberKind,
   { numbers, notes }: Draft,
 ) {
   const byMark = Map.groupBy(cells, (cell) => {
@@ -280,7 +275,7 @@ const areMost = (faulty: readonly string[] = [], cells: readonly string[]) =>
 function decimalOf({ numbers, notes }: Draft): string | undefined {
   const [mark, other] = decimalMarks.filter((one) => numbers.has(one));
   if (mark !== undefined && other !== undefined)
-    return `${chooseMark}${mark} or ${other}, and the other one as "decimal" of the fields that need it; compare ${numbers.get(mark)} with ${numbers.get(other)}`;
+    return `${chooseMark}the decimal mark, ${mark} or ${other}; if some columns use the other one, set "decimal" in their fields; compare ${numbers.get(mark)} with ${numbers.get(other)}`;
   if (mark !== undefined) {
     const name = mark === "," ? "comma" : "point";
     notes.push(`Numbers are read with a decimal ${name}, because of ${numbers.get(mark)}.`);
@@ -289,7 +284,7 @@ function decimalOf({ numbers, notes }: Draft): string | undefined {
   const cell = numbers.get("either");
   return (
     cell &&
-    `${chooseMark}, if ${cell} has a decimal comma or its point groups thousands; . if the reverse`
+    `${chooseMark}the decimal mark: , if numbers are written like 1.234,5; . if like 1,234.5; it decides what ${cell} means`
   );
 }
 
@@ -323,7 +318,7 @@ function mappingOf(table: Table, draft: Draft, isKindSure: boolean): object {
     fields[needed] ??= `${chooseMark}the column with the ${needed}: ${names.join(", ")}`;
   const record = isKindSure
     ? draft.kind
-    : `${chooseMark}what each row is, one of ${likelyKinds.join(", ")}; the fields are those of a ${draft.kind}`;
+    : `${chooseMark}what each row is, one of ${likelyKinds.join(", ")}; the fields of this draft are those of a ${draft.kind}`;
   const decimal = decimalOf(draft);
   const named = draft.fields.get("gps");
   return {
@@ -338,35 +333,67 @@ function mappingOf(table: Table, draft: Draft, isKindSure: boolean): object {
 }
 
 function notesOf(file: string, table: Table, { kind, fields, notes }: Draft): string[] {
-  const placed = Array.from(
-    fields,
-    ([
-      path,
-      {
-        column: { at, name },
-      },
-    ]) => {
-      return `  column ${at} ${quoted(name)}: ${path === namesField.path ? "names of GPs" : path}`;
-    },
-  );
+  const nameOf = ({ at, name }: Column) => `  column ${at} ${quoted(name)}`;
+  const placed = Array.from(fields, ([path, { column }]) => {
+    return `${nameOf(column)}: ${path === namesField.path ? "names of GPs" : path}`;
+  });
   const used = new Set(Array.from(fields.values(), ({ column }) => column));
   const left = table.columns.filter((column) => !used.has(column));
-  const others = left.map(({ name, at, cells }) => {
-    const [cell] = cells;
+  const others = left.map((column) => {
+    const [cell] = column.cells;
     const looks = cell === undefined ? "empty" : `such as ${quoted(cell)}`;
-    const path = fieldNamed(kind, name);
+    const path = fieldNamed(kind, column.name);
     const reason =
       path === undefined
         ? ""
-        : `; it does not suit ${path}, or another column has this name or field`;
-    return `  column ${at} ${quoted(name)}: ${looks}${reason}`;
+        : `; its cells do not suit ${path}, or another column has the same name or field`;
+    return `${nameOf(column)}: ${looks}${reason}`;
   });
   return [
-    `${file}: cells between ${delimiters[table.delimiter]}, in ${table.encoding}; ${table.rowCount} rows looked at. Each row is taken for a ${kind}.`,
-    "Placed; check each:",
+    `${file}: cells separated by ${delimiters[table.delimiter]}, in ${table.encoding}; ${table.rowCount} rows were read. Each row becomes a ${kind}.`,
+    "Columns with a field; check each:",
     ...placed,
     ...notes,
-    ...(others.length === 0 ? [] : ["Not placed:", ...others]),
-    `Every text that begins with ${quoted(chooseMark.trim())} is a question; the import refuses the mapping until it is answered.`,
+    ...(others.length === 0 ? [] : ["Columns without a field:", ...others]),
+    `Replace each text of the mapping that begins with ${quoted(chooseMark.trim())}; an import refuses the mapping until then.`,
   ];
 }
+
+/** Folded headings by kind and field, besides the name of the field itself. `gps` has names of GPs. */
+const headings: Readonly<Record<RecordKind, Readonly<Record<string, string>>>> = words.headings;
+
+const fieldOfHeading = new Map(
+  (Object.keys(headings) as RecordKind[]).map((kind) => {
+    const own = Array.from(fieldsOf(kind), ([path]) => [fold(path), path] as const);
+    const others = Object.entries(headings[kind]).flatMap(([path, list]) =>
+      list.split(", ").map((heading) => [heading, path] as const),
+    );
+    return [kind, new Map([...own, ...others])];
+  }),
+);
+
+/** Text in parentheses that names a unit, as in `Budget ($000)`. Any other may narrow what the column holds. */
+const unit = /\((?:in )?(?:[$€\d,.\s]|us|usd|eur|k|m|mm|mio|thousands?|millions?|sf|sq ?ft)+\)/gi;
+
+/** Returns the path of the field that a column's name means in a table of a kind. Knows `entityName` by its words. */
+function fieldNamed(kind: RecordKind, heading: string): string | undefined {
+  const words = heading.replace(unit, " ").replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2");
+  return fieldOfHeading.get(kind)!.get(fold(words));
+}
+
+const wordOfSpelling = new Map(
+  Object.entries(words.spellings).flatMap(([word, others]) =>
+    others.split(", ").map((other) => [wordKey(other), word] as const),
+  ),
+);
+
+/** Returns the word of a closed list that a cell means in other words, or undefined. */
+function meaningOf(cell: string, { choices }: Field): string | undefined {
+  const word = wordOfSpelling.get(wordKey(cell));
+  return word !== undefined && choices.includes(word) ? word : undefined;
+}
+
+const silent = new Set(words.silent.split(", "));
+
+/** Reports whether a cell is one of the words that stand where nothing is known. */
+const saysNothing = (cell: string): boolean => silent.has(comparable(cell));

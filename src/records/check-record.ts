@@ -38,39 +38,49 @@ function isRecordKind(value: unknown): value is RecordKind {
 }
 
 function schemaFaults(kind: RecordKind, findings: readonly Finding[]): RecordFault[] {
-  const faults = new Map<string, RecordFault>();
-  for (const fault of findings.flatMap((finding) => faultsOf(kind, finding)))
-    if (!faults.has(fault.field)) faults.set(fault.field, fault);
-  return [...faults.values()];
+  const fieldOf = (pointer: string) => pointer.slice(1).replaceAll("/", ".");
+  return wordFindings(findings, fieldOf, {
+    boolean: () => `is not a member of a ${kind}; correct its name or remove it`,
+  });
 }
 
-function faultsOf(
-  kind: RecordKind,
-  { keyword, instancePath, params, message }: Finding,
+/** Function that words a finding. @param given parameters of the finding. @param field field of the finding. */
+type Reason = (given: Readonly<Record<string, unknown>>, field: string) => string;
+
+/**
+ * Puts a validator's findings into words, at most one for each field.
+ * @param fieldOf function that returns the name of a field from its JSON pointer.
+ * @param own reasons by keyword, besides the usual ones or instead of them; `boolean` is for unknown members.
+ */
+export function wordFindings(
+  findings: readonly Finding[],
+  fieldOf: (pointer: string) => string,
+  own: Readonly<Record<string, Reason>>,
 ): RecordFault[] {
-  const field = instancePath.slice(1).replaceAll("/", ".");
-  const given = params as Record<string, unknown>;
-  if (keyword === "required")
-    return (given["requiredProperties"] as string[]).map((name) => ({
-      field: field === "" ? name : `${field}.${name}`,
-      reason: "is required",
-    }));
-  // Reported for the object; "boolean" reports each member.
-  if (keyword === "additionalProperties") return [];
-  return [{ field, reason: reasons[keyword]?.(given, kind) ?? message }];
+  const faults = new Map<string, string>();
+  const add = (field: string, reason: string) => faults.set(field, faults.get(field) ?? reason);
+  for (const { keyword, instancePath, params, message } of findings) {
+    const field = fieldOf(instancePath);
+    const given = params as Record<string, unknown>;
+    if (keyword === "required")
+      for (const name of given["requiredProperties"] as string[])
+        add(field === "" ? name : `${field}.${name}`, "is required");
+    // Reported for the object; "boolean" reports each member.
+    else if (keyword !== "additionalProperties")
+      add(field, (own[keyword] ?? reasons[keyword])?.(given, field) ?? message);
+  }
+  return Array.from(faults, ([field, reason]) => ({ field, reason }));
 }
 
-/** Reasons by the keyword of a finding, made from its parameters. */
-const reasons: Readonly<
-  Record<string, (given: Readonly<Record<string, unknown>>, kind: RecordKind) => string>
-> = {
-  boolean: (_, kind) => `is not a member of a ${kind}; correct its name or remove it`,
+/** Reasons by the keyword of a finding. */
+const reasons: Readonly<Record<string, Reason>> = {
   type: ({ type }) => `must be ${typeWords(type)}`,
   enum: ({ allowedValues }) =>
     `must be one of ${(allowedValues as (string | null)[]).filter((value) => value !== null).join(", ")}`,
   minLength: () => "must not be empty; leave it out if it is unknown",
   maxLength: ({ limit }) => `must have at most ${Number(limit)} characters`,
   minimum: ({ limit }) => `must be at least ${Number(limit)}`,
+  exclusiveMinimum: ({ limit }) => `must be more than ${Number(limit)}`,
   maximum: ({ limit }) => `must be at most ${Number(limit)}`,
   pattern: ({ pattern }) => patternWords(String(pattern)),
   format: () => notInCalendar,
@@ -78,7 +88,7 @@ const reasons: Readonly<
 
 const notInCalendar = "must be a date or time that exists";
 
-export function typeWords(type: unknown): string {
+function typeWords(type: unknown): string {
   const words: Record<string, string> = {
     string: "text",
     integer: "a whole number",

@@ -14,6 +14,7 @@ export interface MemberSchema {
   description?: string;
   enum?: readonly (string | null)[];
   pattern?: string;
+  maxLength?: number;
   format?: string;
   minimum?: number;
   maximum?: number;

@@ -113,8 +113,8 @@ test("the same fault of a cell is told once, with its number and the nearest val
   );
   const args = ["import csv --source own", file, "--map", map];
   const report = JSON.parse((await start(...args, "--json")).out);
-  const words = "is not listed in `values` of the mapping";
-  const question = `CHOOSE: one of ${projectStatuses.join(", ")}; null, without quotes, if it says nothing`;
+  const words = "must be listed in `values` of the mapping";
+  const question = `CHOOSE: one of ${projectStatuses.join(", ")}, or null without quotes for no value`;
   assert.equal(report.rejected, 4);
   assert.deepEqual(report.rejections, [
     {
@@ -195,7 +195,7 @@ test("the report says that the demo's records go because real ones come, whether
   const args = ["import ndjson --source own", file];
   const words = (what: string) =>
     new RegExp(
-      `\\n2 added, 0 changed, 1,200 removed, .*\\nAll 1,200 invented records of the demo ${what}: the first import of a real source replaces them\\.\\n`,
+      `\\n2 added, 0 changed, 1,200 removed, .*\\nAll 1,200 invented records of the demo ${what}, because the first import of a real source replaces them\\.\\n`,
     );
   assert.match(await text(...args, "--dry-run"), words("would be removed"));
   assert.equal((await json(...args, "--dry-run")).demo_removed, 1200);
@@ -213,13 +213,13 @@ test("a mapping that is not there or not right ends with 3, names it and every f
   const errFor = (map: string) =>
     refusal(exitCodes.inputRefused, "import csv --source own", table, "--map", map);
   const none = join(folder, "none.json");
-  assert.equal(await errFor(none), `error: ${none}: there is no such file\n`);
+  assert.equal(await errFor(none), `error: ${none}: there is no such file; check the path\n`);
   const bad = write(
     "bad.json",
     JSON.stringify({ record: [], records: [{ record: "gps", id: "Ref", fields: {} }] }),
   );
   const lines = (await errFor(bad)).trimEnd().split("\n");
-  assert.equal(lines[0], `error: ${bad}: is not a mapping`);
+  assert.equal(lines[0], `error: ${bad}: is not a valid mapping; correct the following`);
   assert.ok(
     lines.some((line) => line.startsWith("error:   records[0].record: ")),
     lines.join("\n"),
@@ -264,7 +264,7 @@ test("- reads standard input, whose lines the report names", async (t) => {
   const { refusal } = allCommands(folder);
   assert.equal(
     await refusal(exitCodes.usage, ...args, "-"),
-    "error: - is standard input, which can be read only once.\n",
+    "error: - is standard input, which can be read only once. Name it once.\n",
   );
 });
 

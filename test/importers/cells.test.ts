@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clean, cleanParagraphs, titleCase } from "#importers/cells.ts";
-import { type NumberKind, readNumber, readWebAddress } from "#importers/compile-mapping.ts";
+import { readNumber, readWebAddress } from "#importers/compile-mapping.ts";
 import { type DateFormat, dateFormats, isoFormats, readDate } from "#importers/dates.ts";
 import { Unreadable } from "#importers/import-fault.ts";
+import type { NumberKind } from "#importers/mapping.ts";
 
 test("white space of every kind is tidied and nothing else is touched", () => {
   assert.equal(clean(" 24th\u00a0St\t \r\n Lofts "), "24th St Lofts");
@@ -69,8 +70,8 @@ const dates: [text: string, formats: readonly DateFormat[], expected: string | R
   ["13/01/2031", ["MM/DD/YYYY"], /exists/],
   ["2031-00", isoFormats, /exists/],
   ["22-XXX-2026", ["DD-MON-YYYY"], /exists/],
-  ["0000-00-00", isoFormats, /from the year 1600 to 2200/],
-  ["9999", isoFormats, /from the year 1600 to 2200/],
+  ["0000-00-00", isoFormats, /in a year from 1600 to 2200/],
+  ["9999", isoFormats, /in a year from 1600 to 2200/],
   ["12/31/99", ["MM/DD/YYYY"], /must be a date written MM\/DD\/YYYY/],
   ["22-JAN-26", ["DD-MON-YYYY"], /must be a date written/],
   ["03/09/2031", isoFormats, /must be a date written YYYY-MM-DD or YYYY-MM or YYYY/],
@@ -136,6 +137,7 @@ const numbers: [text: string, kind: NumberKind, expected: number | RegExp, optio
   ["€1,200.00", "money", /must be a number/],
   ["$5", "whole", /must be a whole number/],
   ["4.5", "whole", /must be a whole number/],
+  ["1.2345", "whole", /is whole once multiplied by 1000 \(multiply_by\)$/, { multiply_by: 1000 }],
   ["1.80E+11", "money", /is in scientific notation/],
   ["1e6", "whole", /is in scientific notation/],
   ["1.234,56", "money", /is written with a decimal comma, .* "decimal": "," in the mapping/],

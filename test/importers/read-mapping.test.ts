@@ -40,29 +40,29 @@ test("every fault of a mapping is told at once, each with its path in the file",
     encoding: "must be one of utf-8, windows-1252, iso-8859-1",
     delimiter: "must be one character other than a letter, digit or quote",
     speed:
-      "is unknown here; known names are $schema, description, encoding, delimiter, quotes, missing, dates, decimal, records, named_gps",
+      "is an unknown name; the known names are $schema, description, encoding, delimiter, quotes, missing, dates, decimal, records, named_gps",
     "records[0].id": "must have exactly one of column, columns, template, constant",
     "records[0].fields.name": "is required",
-    "records[0].fields.stauts": "is unknown here; did you mean status?",
+    "records[0].fields.stauts": 'is an unknown name; did you mean "status"?',
     'records[0].fields.status.values["(1) Begun"]':
       "must be one of planned, raising, entitled, under_construction, completed, closed, on_hold, cancelled, unknown",
-    "records[0].fields.units.valeus": "is unknown here; did you mean values?",
+    "records[0].fields.units.valeus": 'is an unknown name; did you mean "values"?',
     "records[0].fields.address.template":
       "must contain columns in braces, as in {First Name} {Last Name}",
     "records[0].fields.start_date.dates[0]":
       "must be one of YYYY-MM-DD, YYYY-MM, YYYY, YYYYMMDD, MM/DD/YYYY, DD/MM/YYYY, MM/YYYY, DD-MON-YYYY, dmy, mdy, ymd",
-    "records[0].fields.city": "must be a column or an object",
+    "records[0].fields.city": "must be the name of a column or an object",
     "records[0].fields.external_ids.sic":
-      "is unknown here; known names are cik, crd, lei, sec_number, form_d_file, adv_fund, hud_id, other",
+      "is an unknown name; the known names are cik, crd, lei, sec_number, form_d_file, adv_fund, hud_id, other",
     "records[0].fields.external_ids.cik.separator": "must not be empty",
     "records[0].fields.provenance.source":
-      "is unknown here; known names are basis, confidence, url",
+      "is an unknown name; the known names are basis, confidence, url",
     "records[1].record": "must be one of gp, principal, signal, project",
     "records[2].id": "is required",
     "records[2].fields.name.constant": "must be text",
-    "records[2].fields.name.missing": "cannot be combined with constant",
+    "records[2].fields.name.missing": "cannot be combined with constant; remove one of them",
     "named_gps.names.column": "must not be empty",
-    "named_gps.confidence": "must be <= 1",
+    "named_gps.confidence": "must be at most 1",
     "named_gps.constants.tags": "must be a list",
     "named_gps.constants.founded": "is not a member of a gp; correct its name or remove it",
   });
@@ -85,15 +85,15 @@ test("every field that contradicts itself is told at once, before any file is re
   assert.deepEqual(
     found,
     [
-      "hq_city.multiply_by is for numbers only",
-      "founded_year.fold is for text only",
-      "hq_country.separator is for lists only",
-      'hq_state.values[" NEVADA"] is the same cell as "nevada"',
+      "hq_city.multiply_by applies only to numbers; remove it",
+      "founded_year.fold applies only to text; remove it",
+      "hq_country.separator applies only to lists; remove it",
+      'hq_state.values[" NEVADA"] repeats the cell "nevada"; remove one of them',
       "aum_usd.constant must be a whole number",
-      "legal_name.constant must be one value",
-      "aum_as_of.constant must be a date that exists",
+      "legal_name.constant must be a single value, because the field takes no list",
+      "aum_as_of.constant must be a date that exists, as YYYY, YYYY-MM or YYYY-MM-DD",
       "strategies.present must be one of core, core_plus, value_add, opportunistic, debt, distressed, development, fund_of_funds, secondaries, co_investment",
-      "description.otherwise_value cannot be combined with otherwise",
+      "description.otherwise_value cannot be combined with otherwise; remove one of them",
     ].map((fault) => `records[0].fields.${fault}`),
   );
 });
@@ -102,7 +102,10 @@ test("a mapping that is not a JSON object or repeats a key is refused", async (t
   const refuse = async (text: string) =>
     (await faultOf(readMapping(writtenFile(t, "m.json", text)))).message;
   assert.match(await refuse("{"), /m\.json: is not JSON/);
-  assert.match(await refuse("[]"), /is not a mapping\n {2}mapping: must be an object$/);
+  assert.match(
+    await refuse("[]"),
+    /is not a valid mapping; correct the following\n {2}mapping: must be an object$/,
+  );
   assert.match(await refuse('{"records": [], "records": []}'), /gives the key "records" twice/);
   assert.match(await refuse('{"records": []}'), /records: must not be empty$/);
 });
@@ -110,7 +113,7 @@ test("a mapping that is not a JSON object or repeats a key is refused", async (t
 test("a missing mapping is refused by name", async () => {
   assert.equal(
     (await faultOf(readMapping("no/map.json"))).message,
-    "no/map.json: there is no such file",
+    "no/map.json: there is no such file; check the path",
   );
 });
 

@@ -165,7 +165,10 @@ const numbers: [cells: string[], decimal: string | RegExp | undefined][] = [
   [["$1,234.50", "1,200"], "."],
   [["1.200", "3.400"], /^CHOOSE: /],
   [["1200", "3400"], undefined],
-  [["1.234,50", "1,234.50"], /^CHOOSE: \. or ,, .* "1,234\.50" in "Total cost" with "1\.234,50"/],
+  [
+    ["1.234,50", "1,234.50"],
+    /^CHOOSE: the decimal mark, \. or ,; .* "1,234\.50" in "Total cost" with "1\.234,50"/,
+  ],
 ];
 for (const [cells, expected] of numbers)
   test(`amounts such as ${cells.join(" and ")} are read with ${expected ?? "no decimal mark"}`, async (t) => {
@@ -188,7 +191,7 @@ test("what is guessed is said, and so are columns without a place", async (t) =>
   for (const words of [
     /column 2 "State": state$/m,
     /multiplied by 1,000, because of its name/,
-    /column 3 "Phase": such as "a"; it does not suit status, or another column has this name/,
+    /column 3 "Phase": such as "a"; its cells do not suit status, or another column has the same/,
     /column 5 "Permit": such as "04\/13\/2031"$/m,
   ])
     assert.match(text, words);
@@ -213,7 +216,7 @@ test("what is no table with a header and rows is refused by file and line with t
     ["Id,Name\n", /table\.csv: has no row below its header/],
     [
       "36091,1001,Verbena\n36758,1001,Plantersville\n",
-      /:1: no column of this header is known.*"36091", .*; the first line must name/,
+      /:1: no column of this header is known.*"36091", .*; the first line must name the columns/,
     ],
     ["Foo,Bar\n1,2\n", /:1: no column of this header is known.*"Foo", "Bar"/],
     [Buffer.from("Id,Name\n1,\0\n"), /:2: has a zero byte, so the file is not text/],
