@@ -72,14 +72,15 @@ function rowFault(file: string, row: CsvRow, columns: number): RecordFault | und
   if (row.quoteFault !== "") return { field: "row", reason: row.quoteFault };
   const count = row.cells.length;
   if (count === columns) return undefined;
-  const reason = `must have as many cells as the header (${columns}), not ${count}`;
+  const words = `has ${count} ${count === 1 ? "cell" : "cells"}, but the header has ${columns}`;
   if (count < columns && !row.ended)
-    throw new ImportFault(file, row.line, `the last row ${reason}; the file may be cut off`);
-  return { field: "row", reason };
+    throw new ImportFault(
+      file,
+      row.line,
+      `the last row ${words}; the file may be cut off: get it again, or complete the row`,
+    );
+  return { field: "row", reason: `${words}; check its delimiters and quotes` };
 }
-
-const oneColumn =
-  "the header has a single column, so perhaps the mapping's delimiter is not the file's";
 
 /** Returns the fault of a header that does not have each wanted column once. Returns undefined if it has. */
 function columnsFault(names: readonly string[], wanted: readonly string[]): string | undefined {
@@ -87,21 +88,19 @@ function columnsFault(names: readonly string[], wanted: readonly string[]): stri
     const places = names.flatMap((name, at) => (name === column ? [at + 1] : []));
     if (places.length === 0) return [missingWords(column, names)];
     return places.length > 1
-      ? [
-          `the header has the column ${quoted(column)} ${places.length} times, at ${places.join(" and ")}`,
-        ]
+      ? [`the header has ${quoted(column)} in columns ${places.join(" and ")}; rename all but one`]
       : [];
   });
-  if (reasons.length > 0 && names.length === 1) reasons.push(oneColumn);
-  return reasons.length > 0 ? reasons.join("; ") : undefined;
+  if (reasons.length === 0) return undefined;
+  if (names.length === 1)
+    reasons.push('the header has only one column; check "delimiter" in the mapping');
+  return reasons.join("; ");
 }
 
 function missingWords(column: string, names: readonly string[]): string {
-  const similar = nearest(column, new Set(names.filter((name) => name !== "")));
-  const words = `the column ${quoted(column)} is missing`;
-  return similar.length === 0
-    ? words
-    : `${words}; the nearest are ${similar.map(quoted).join(", ")}`;
+  const similar = nearest(column, new Set(names.filter((name) => name !== ""))).map(quoted);
+  const words = `the header has no column ${quoted(column)}, which the mapping uses`;
+  return similar.length === 0 ? words : `${words} (similar: ${similar.join(", ")})`;
 }
 
 export interface CsvRow {
@@ -181,15 +180,15 @@ function quoteFaultIn(raw: string, format: Options): string {
     parseText(Buffer.from(raw, "latin1"), format);
     return "";
   } catch {
-    return 'has a quote inside a cell that is not written as in "say ""yes"""';
+    return 'has a quote inside a cell that is not doubled; write it as in "say ""yes"""';
   }
 }
 
 function wordsFor(error: CsvError): string {
   if (error.code === "CSV_QUOTE_NOT_CLOSED")
-    return "a quote of this row is never closed; the file may be cut off";
+    return "a quote in this row is never closed; the file may be cut off: get it again, or close the quote";
   if (error.code === "CSV_MAX_RECORD_SIZE")
-    return `this row is longer than ${rowBytesMax} bytes; perhaps a quote is never closed`;
+    return `this row is longer than ${rowBytesMax} bytes; look for a quote in it that is never closed`;
   return error.message;
 }
 

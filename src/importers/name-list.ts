@@ -29,17 +29,23 @@ export function readNameList(bytes: Buffer, file: string, max: number): WantedGp
   const wanted = lines.map(({ line, cells }): WantedGp => {
     const long = cells.find(({ length }) => length > cellLengthMax);
     if (long !== undefined)
-      throw new ImportFault(file, line, `a cell has more than ${cellLengthMax} characters`);
+      throw new ImportFault(
+        file,
+        line,
+        `has a cell of more than ${cellLengthMax} characters; shorten it`,
+      );
     const [name = "", city, state, crd, cik] = cells;
-    if (name === "" && !crd && !cik) throw new ImportFault(file, line, "has no name, CRD or CIK");
+    if (name === "" && !crd && !cik)
+      throw new ImportFault(file, line, "has no name, CRD or CIK; add one, or delete the line");
     return { name, city, state, crd, cik };
   });
-  if (wanted.length === 0) throw new ImportFault(file, null, "contains no names");
+  if (wanted.length === 0)
+    throw new ImportFault(file, null, "contains no names; put one on each line");
   if (wanted.length > max)
     throw new ImportFault(
       file,
       lines[max]!.line,
-      `a list may have at most ${max} names, and this has ${wanted.length}; split it`,
+      `is beyond the ${max} names that a list may have; split the list, which has ${wanted.length}`,
     );
   return wanted;
 }
@@ -59,26 +65,25 @@ function readLines(file: string, text: string): Line[] {
     return all
       .map((name, i) => ({ line: i + 1, cells: [name.trim()] }))
       .filter(({ cells: [name] }) => name !== "");
-  const places = columns.map((column) => namesBy(delimiter).indexOf(column));
   try {
     const rows = parse(text, {
       delimiter,
+      columns: (names: string[]) => names.map(fold),
       relax_column_count: true,
       record_delimiter: ["\r\n", "\n", "\r"],
       skip_records_with_empty_values: true,
-      from: 2,
       info: true,
-    }) as unknown as { info: { lines: number }; record: string[] }[];
+    }) as unknown as { info: { lines: number }; record: Record<string, string | undefined> }[];
     return rows.map(({ info, record }) => ({
       line: info.lines,
-      cells: places.map((place) => record[place]?.trim() ?? ""),
+      cells: columns.map((column) => record[column]?.trim() ?? ""),
     }));
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw new ImportFault(
       file,
       Number(error["lines"] ?? 1),
-      "has a quote that is never closed, or not doubled inside a cell",
+      "has a quote that is never closed, or not doubled inside a cell; correct it",
     );
   }
 }

@@ -40,9 +40,9 @@ function whyUnreadable(file: string): string | undefined {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  EISDIR: "is a folder, not a file",
-  EACCES: "may not be read by this user",
+  ENOENT: "there is no such file; check the path",
+  EISDIR: "is a folder; name the files in it",
+  EACCES: "cannot be read by this user; give the user read access",
 };
 
 const whyClosed = ({ code = "", message }: NodeJS.ErrnoException): string =>
@@ -64,15 +64,18 @@ export interface ReadOptions {
   allowsEmpty?: boolean;
 }
 
-/** First bytes of files in other formats, one character for each byte. */
-const otherFormats: readonly (readonly [beginning: string, reason: string])[] = [
-  ["\x1f\x8b", "is compressed with gzip; unpack it first"],
-  ["PK\x03\x04", "is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV"],
-  ["\xfe\xff", "is in UTF-16; save it as UTF-8"],
-  ["\xff\xfe", "is in UTF-16; save it as UTF-8"],
-];
-const webPage = /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html)/i;
 const utf8Mark = "\xef\xbb\xbf";
+
+/** First bytes of files in other formats, one character for each byte. */
+const otherFormats: readonly (readonly [beginning: RegExp, reason: string])[] = [
+  [/^\x1f\x8b/, "is compressed with gzip; unpack it first"],
+  [/^PK\x03\x04/, "is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV"],
+  [/^(?:\xfe\xff|\xff\xfe)/, "is in UTF-16; save it as UTF-8"],
+  [
+    /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html)/i,
+    "is a web page, perhaps an error message of the site it came from; download the file again",
+  ],
+];
 
 /** Number of bytes that reveal a file's format. A pipe may deliver them one by one. */
 const beginningBytes = 200;
@@ -86,32 +89,25 @@ export async function* readBytes(
   encoding: Encoding = "utf-8",
 ): AsyncGenerator<Buffer, void> {
   const name = shownName(file);
+  const withoutMark = (first: Buffer) => first.subarray(markLength(name, first, encoding));
+  /** First bytes, as long as they are too few; null once they have been yielded. */
+  let beginning: Buffer | null = Buffer.alloc(0);
   try {
-    yield* withoutMark(name, openSource(file), encoding);
+    for await (const chunk of openSource(file)) {
+      if (beginning === null) {
+        yield chunk;
+        continue;
+      }
+      beginning = Buffer.concat([beginning, chunk]);
+      if (beginning.length < beginningBytes) continue;
+      yield withoutMark(beginning);
+      beginning = null;
+    }
+    if (beginning !== null) yield withoutMark(beginning);
   } catch (error) {
     const fault = error as NodeJS.ErrnoException;
     throw fault.syscall === undefined ? error : new ImportFault(name, null, whyClosed(fault));
   }
-}
-
-async function* withoutMark(
-  name: string,
-  chunks: AsyncIterable<Buffer>,
-  encoding: Encoding,
-): AsyncGenerator<Buffer, void> {
-  let beginning: Buffer | null = Buffer.alloc(0);
-  const begin = (first: Buffer) => first.subarray(markLength(name, first, encoding));
-  for await (const chunk of chunks) {
-    if (beginning === null) {
-      yield chunk;
-      continue;
-    }
-    beginning = beginning.length === 0 ? chunk : Buffer.concat([beginning, chunk]);
-    if (beginning.length < beginningBytes) continue;
-    yield begin(beginning);
-    beginning = null;
-  }
-  if (beginning !== null) yield begin(beginning);
 }
 
 /**
@@ -120,16 +116,13 @@ async function* withoutMark(
  */
 export function markLength(name: string, chunk: Buffer, encoding: Encoding): number {
   const text = chunk.toString("latin1", 0, beginningBytes);
-  const hasMark = text.startsWith(utf8Mark);
-  const reason = webPage.test(text)
-    ? "is a web page, perhaps an error message from the site that served it"
-    : otherFormats.find(([beginning]) => text.startsWith(beginning))?.[1];
-  if (reason !== undefined) throw new ImportFault(name, null, reason);
-  if (hasMark && encoding !== "utf-8")
-    throw new ImportFault(
-      name,
-      null,
-      `begins with the byte order mark of UTF-8, so it is not in ${encoding}`,
-    );
-  return hasMark ? utf8Mark.length : 0;
+  const found = otherFormats.find(([beginning]) => beginning.test(text));
+  if (found !== undefined) throw new ImportFault(name, null, found[1]);
+  if (!text.startsWith(utf8Mark)) return 0;
+  if (encoding === "utf-8") return utf8Mark.length;
+  throw new ImportFault(
+    name,
+    null,
+    `begins with the byte order mark of UTF-8, so it is not ${encoding}; add --encoding utf-8`,
+  );
 }

@@ -180,12 +180,15 @@ async function tableCases(it: CaseOf, { lines, table }: Workplace): Promise<void
     ])
       assertSame(await table("c75", content, mapping));
     for (const [header, words] of [
-      ["Id,Firm Name,City", /^:1: the column "Name" is missing; the nearest are "Firm Name"\n/],
-      ["Id,City,Nme", /^:1: the column "Name" is missing; the nearest are "Nme"/],
-      ["Id,Name,Name,City", /^:1: the header has the column "Name" 2 times, at 2 and 3\n/],
-      ["1,Acme,Reno", /^:1: the column "Id" is missing/],
-      ["Id,Name", /^:1: the column "City" is missing/],
-      ["Id,Nme", /^:1: the column "Name" is missing; the nearest are "Nme"; the column "City" is/],
+      [
+        "Id,Firm Name,City",
+        /^:1: the header has no column "Name", which the mapping uses \(similar: "Firm Name"\)\n/,
+      ],
+      ["Id,City,Nme", /^:1: the header has no column "Name", .*similar: "Nme"/],
+      ["Id,Name,Name,City", /^:1: the header has "Name" in columns 2 and 3; rename all but one\n/],
+      ["1,Acme,Reno", /^:1: the header has no column "Id"/],
+      ["Id,Name", /^:1: the header has no column "City"/],
+      ["Id,Nme", /^:1: .* "Name", .*similar: "Nme"\); the header has no column "City"/],
     ] as const)
       assertFileRefused(await table("c75", `${header}\n1,Acme,Reno\n`, mapping), words);
   });
@@ -205,7 +208,7 @@ async function tableCases(it: CaseOf, { lines, table }: Workplace): Promise<void
     const refused = await table("c80", western, gpTable());
     assert.deepEqual(rejectedLines(refused), ["2 Name", "3 Name"]);
     for (const { reason } of refused.report.rejections)
-      assert.match(reason, /^is not UTF-8 at byte 4 \(0xE9\)/);
+      assert.match(reason, /^is not utf-8 at byte 4 \(0xE9\)/);
     assertSame(await table("c80", western, gpTable(), "--encoding", "windows-1252"));
     const latin = linesOf(gp("1", { name: "Café" }));
     assertPublished(await lines("c80-latin", latin));
@@ -214,7 +217,7 @@ async function tableCases(it: CaseOf, { lines, table }: Workplace): Promise<void
     assert.deepEqual(rejectedLines(unsaid), ["1 line"]);
     assert.equal(
       unsaid.report.rejections[0].reason,
-      "is not UTF-8 at byte 36 (0xE9); add --encoding windows-1252 if the file has that encoding",
+      "is not utf-8 at byte 36 (0xE9); add --encoding windows-1252 if the file has that encoding, or save it as UTF-8",
     );
     assertSame(await lines("c80-latin", latinBytes, "--encoding", "iso-8859-1"));
     // Half a character, one too long, half a pair, beyond Unicode, and a byte that is none.
@@ -222,7 +225,7 @@ async function tableCases(it: CaseOf, { lines, table }: Workplace): Promise<void
       const line = `{"record":"gp","id":"2","name":"B${bytes}"}\n`;
       const outcome = await lines("c80", Buffer.from(linesOf(gp("1")) + line, "latin1"));
       assert.deepEqual(rejectedLines(outcome), ["2 line"]);
-      assert.match(outcome.report.rejections[0].reason, /^is not UTF-8 at byte 34 \(0x/);
+      assert.match(outcome.report.rejections[0].reason, /^is not utf-8 at byte 34 \(0x/);
     }
     for (const [encoding, byte] of [
       ["iso-8859-1", 0x93],
@@ -242,7 +245,7 @@ async function tableCases(it: CaseOf, { lines, table }: Workplace): Promise<void
         [await lines("c80", record, "--encoding", encoding), "2 line", `${reason} 34 ${hex}`],
       ] as const) {
         assert.deepEqual(rejectedLines(outcome), [place]);
-        assert.equal(outcome.report.rejections[0].reason, words);
+        assert.ok(outcome.report.rejections[0].reason.startsWith(`${words}; `));
       }
     }
   });
@@ -301,7 +304,7 @@ async function lineCases(it: CaseOf, workplace: Workplace): Promise<void> {
       [`${start}"X","name":"Y"}`, /the key "name" twice/],
       [`${start}"X","provenance":{"url":"x","url":"y"}}`, /the key "url" twice/],
       [`${start}"X","\\u0069d":"y"}`, /the key "id" twice/],
-      [`${start}"X","__proto__":{"isOurs":true}}`, /the key "__proto__"/],
+      [`${start}"X","__proto__":{"isOurs":true}}`, /not a member/],
       [`${start}"X","constructor":{"prototype":{}}}`, /not a member/],
       [`${start}NaN}`, /is not JSON/],
       [`${start}"X","aum_usd":-Infinity}`, /is not JSON/],

@@ -6,19 +6,20 @@ import { csvEntries, faultOf, gpMapping, writtenFile } from "./written-file.ts";
 
 test("a wrong delimiter is guessed at where the header has a single column", async (t) => {
   const fault = await faultOf(csvEntries(t, "Id;Name\n1;Acme\n", gpMapping()));
-  assert.match(fault.message, /perhaps the mapping's delimiter is not the file's$/);
+  assert.match(fault.message, /only one column; check "delimiter" in the mapping$/);
   const entries = await csvEntries(t, "Id;Name\n1;Acme, Inc.\n", gpMapping({}, { delimiter: ";" }));
   assert.deepEqual(entries[0]?.records, [{ record: "gp", id: "1", name: "Acme, Inc." }]);
 });
 
 test("a row of another length than the header is rejected with its line and the others are read", async (t) => {
+  const others = "but the header has 2; check its delimiters and quotes";
   const entries = await csvEntries(t, "Id,Name\n1,Acme\n2\n3,Birch,x\n4,Cedar\n", gpMapping());
   assert.deepEqual(
     entries.map((entry) => [entry.line, entry.records.length, entry.faults]),
     [
       [2, 1, []],
-      [3, 0, [{ field: "row", reason: "must have as many cells as the header (2), not 1" }]],
-      [4, 0, [{ field: "row", reason: "must have as many cells as the header (2), not 3" }]],
+      [3, 0, [{ field: "row", reason: `has 1 cell, ${others}` }]],
+      [4, 0, [{ field: "row", reason: `has 3 cells, ${others}` }]],
       [5, 1, []],
     ],
   );

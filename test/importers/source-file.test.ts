@@ -13,7 +13,7 @@ test("every file that cannot be read is named at once, before any is read", (t) 
   const there = writtenFile(t, "a.csv", "Id");
   const none = join(dirname(there), "none.csv");
   assert.throws(() => refuseUnreadable([there, none, tmpdir(), "-"]), {
-    message: `${none}: there is no such file\n  ${tmpdir()}: is a folder, not a file`,
+    message: `${none}: there is no such file; check the path\n  ${tmpdir()}: is a folder; name the files in it`,
   });
   refuseUnreadable([there, "-", "/dev/null"]);
 });
@@ -23,7 +23,10 @@ test("a file this user may not read is named", async (t) => {
   chmodSync(file, 0o000);
   chmodSync(dirname(file), 0o755);
   await asOrdinaryUser(() =>
-    assert.throws(() => refuseUnreadable([file]), /a\.csv: may not be read by this user$/),
+    assert.throws(
+      () => refuseUnreadable([file]),
+      /a\.csv: cannot be read by this user; give the user read access$/,
+    ),
   );
 });
 
@@ -39,8 +42,18 @@ test("a pipe is not opened before it is read, and its size is not guessed", (t) 
 const others: [what: string, encoding: Encoding, content: string | Uint8Array, reason: RegExp][] = [
   ["UTF-16", "utf-8", Buffer.from("\uFEFFId,Name\n", "utf16le"), /UTF-16; save it as UTF-8$/],
   ["big-endian", "utf-8", Buffer.from([0xfe, 0xff, 0, 0x49]), /UTF-16; save it as UTF-8$/],
-  ["UTF-8", "windows-1252", "\uFEFFId", /mark of UTF-8, so it is not in windows-1252$/],
-  ["UTF-8", "iso-8859-1", "\uFEFFId", /mark of UTF-8, so it is not in iso-8859-1$/],
+  [
+    "UTF-8",
+    "windows-1252",
+    "\uFEFFId",
+    /mark of UTF-8, so it is not windows-1252; add --encoding utf-8$/,
+  ],
+  [
+    "UTF-8",
+    "iso-8859-1",
+    "\uFEFFId",
+    /mark of UTF-8, so it is not iso-8859-1; add --encoding utf-8$/,
+  ],
 ];
 for (const [what, encoding, content, reason] of others)
   test(`a ${what} file is refused as a whole by what it is, and not read as ${encoding}`, async (t) => {
@@ -57,5 +70,5 @@ test("the byte order mark is left out and everything else is kept", async (t) =>
 
 test("a folder is refused by name", async () => {
   const fault = await faultOf(Array.fromAsync(readBytes(tmpdir())));
-  assert.match(fault.message, /: is a folder, not a file$/);
+  assert.match(fault.message, /: is a folder; name the files in it$/);
 });
