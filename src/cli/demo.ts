@@ -5,7 +5,8 @@ import { Worker } from "node:worker_threads";
 import { createAccount, findAccount } from "#accounts/accounts.ts";
 import { type Config, ConfigFault, isLoopback } from "#config.ts";
 import { writeSynced } from "#store/whole-file.ts";
-import type { DatasetStore, Kept } from "#datasets/store.ts";
+import type { DatasetList } from "#datasets/catalogue.ts";
+import type { DatasetStore } from "#datasets/store.ts";
 import type { DemoSize } from "#demo/invent.ts";
 import { digestKey } from "#keys/api-key.ts";
 import { isLive, issueKey, listKeys, revokeKey } from "#keys/keys.ts";
@@ -85,7 +86,7 @@ interface DemoState {
   /** Function that invents its records. */
   state: "inventEarlier" | "inventRecords";
   size?: Readonly<DemoSize> | undefined;
-  isWanted(kept: Kept): boolean;
+  isWanted(kept: DatasetList): boolean;
   onProgress?(some: number, done: string, all: string): void;
 }
 
@@ -119,7 +120,7 @@ async function publishState(
 
 /** Publishes the second dataset of a demo, unless other datasets than its first are there. */
 export async function publishSecond(context: CliContext, size: Readonly<DemoSize>): Promise<void> {
-  const isWanted = (kept: Kept) => {
+  const isWanted = (kept: DatasetList) => {
     const [first, ...others] = kept.list();
     const { gp = 0, principal = 0 } = first?.records ?? {};
     return others.length === 0 && gp === size.gps && principal < size.principals;

@@ -48,15 +48,6 @@ const reasons: Readonly<Record<string, string>> = {
 const whyClosed = ({ code = "", message }: NodeJS.ErrnoException): string =>
   reasons[code] ?? `cannot be read: ${message}`;
 
-/** Returns the total size of the files in bytes. Standard input and pipes count as 0. */
-export function knownBytes(files: readonly string[]): number {
-  const sizes = files.map((file) => {
-    const found = file === standardInput ? undefined : statSync(file);
-    return found?.isFile() ? found.size : 0;
-  });
-  return sizes.reduce((a, b) => a + b, 0);
-}
-
 export interface ReadOptions {
   /** Encoding of the files; undefined if the operator named none. */
   encoding?: Encoding | undefined;
