@@ -22,7 +22,7 @@ const sectionsOf = ({ text }: Page) =>
 /** The list of suggestions, and its options: where each leads, and its words. */
 async function suggest(user: TestUser, text: string) {
   const list = (await user.get(search(text).replace("?", "/suggest?"))).text;
-  const options = list.matchAll(/<a\s+href="([^"]*)"[^>]*role="option"[^>]*>(.*?)<\/a>/gs);
+  const options = list.matchAll(/<a\s+href="([^"]*)"[^>]*role="option"[^>]*>(.*?)<\/a\s*>/gs);
   return { text: list, options: Array.from(options, ([, href, words]) => [href, textOf(words!)]) };
 }
 
