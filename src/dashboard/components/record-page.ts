@@ -65,7 +65,7 @@ interface RecordPage {
   top?: Part;
   /** Left column: events. */
   left: Part;
-  /** Right column: facts; false if the left column takes the whole width. */
+  /** Right column: facts. */
   right: Part;
   /** Request that gives the record over the API: path and query. */
   call: string;
@@ -101,10 +101,6 @@ function pageOf(
   const { basis, confidence } = provenance;
   const certainty = `${capital(basisWords[basis] ?? basis)}, ${percentText(confidence)}`;
   const badge = basis === "stated" ? "badge ok" : "badge";
-  const columns = html`<div class="beside">
-    <div>${left}</div>
-    <div>${right} ${apiCall(request, call)}</div>
-  </div>`;
   return accountPage(request, {
     title: `${name} · ${capital(nouns[kind][0])}`,
     main: html`<div class="record">
@@ -120,7 +116,11 @@ function pageOf(
       <p class="lede">
         ${byPoints([...facts, html`updated ${relativeTime(updated_at, request.now)}`])}
       </p>
-      ${top} ${right === false ? left : columns}
+      ${top}
+      <div class="beside">
+        <div>${left}</div>
+        <div>${right} ${apiCall(request, call)}</div>
+      </div>
     </div>`,
   });
 }

@@ -1,5 +1,5 @@
 /** Records as pages show them: in words and links, cut to fit; in tables, with steps between pages; and who may see which. */
-import { type Given, isSignedIn, type ReaderRequest, withHeader } from "#dashboard/screen.ts";
+import { type Given, isSignedIn, type ReaderRequest } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { periodsUntil, sparkline } from "#pages/plot.ts";
 import { counted, dayElement, grouped } from "#pages/prose.ts";
@@ -16,7 +16,7 @@ import { dateKey, lastDay } from "#search/dates.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
 import { positionOfId } from "#search/name-index.ts";
 import type { ReadModel } from "#search/read-model.ts";
-import { wordReply } from "./page.ts";
+import { laterReply, wordReply } from "./page.ts";
 import { browsePaths, capital, dayOf, nouns } from "./view.ts";
 
 /** Joins city, state and country. Leaves out what is unknown, and the US if city or state is known. */
@@ -361,8 +361,7 @@ export function readRecords(
   show: (model: ReadModel) => Given | Promise<Given>,
 ): Given | Promise<Given> {
   const model = request.services.model();
-  if (model === null)
-    return withHeader(wordReply(request, 503, "No records yet", unpublished), "retry-after", "5");
+  if (model === null) return laterReply(request, 503, 5, "No records yet", unpublished);
   if (isSuspended(request)) return wordReply(request, 403, "This account is suspended", suspended);
   return show(model);
 }

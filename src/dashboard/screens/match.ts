@@ -1,6 +1,6 @@
 /** Matches a list of names to GPs, as a page or as CSV. The list is neither kept nor logged. */
 import { byteOrderMark, csvTable } from "#csv.ts";
-import { accountPage, faultNote } from "#dashboard/components/page.ts";
+import { headedPage } from "#dashboard/components/page.ts";
 import { place, readRecords, recordLink } from "#dashboard/components/records.ts";
 import { fileBytesMax, uploadPath } from "#dashboard/messages.ts";
 import { download, type Given, type MemberRequest, posting, route } from "#dashboard/screen.ts";
@@ -39,11 +39,10 @@ const certaintyWords: Readonly<Record<Match["certainty"], string>> = {
 };
 
 function formPage(request: MemberRequest, fault?: string): string {
-  return accountPage(request, {
+  return headedPage(request, {
     title: "Match a list",
-    main: html`<h1>Match a list</h1>
-      <p>Finds the GP that each name of your list means, and says how sure that is.</p>
-      ${faultNote(fault)}
+    fault,
+    main: html`<p>Finds the GP that each name of your list means, and says how sure that is.</p>
       <form class="form" method="post" action="${path}" enctype="multipart/form-data">
         <label
           >Names
@@ -112,10 +111,10 @@ function matchesPage(request: MemberRequest, rows: readonly MatchRow[]): string 
     ([certainty, words]) =>
       `${words} ${grouped(byCertainty.get(certainty as Match["certainty"])?.length ?? 0)}`,
   );
-  return accountPage(request, {
+  return headedPage(request, {
     title: "Matches",
-    main: html`<h1>${counted(rows.length, "name")}</h1>
-      <p>${totals.join(" · ")}. <a href="${path}">Match another list</a></p>
+    heading: counted(rows.length, "name"),
+    main: html`<p>${totals.join(" · ")}. <a href="${path}">Match another list</a></p>
       ${table({
         label: "Matches",
         columns: ["Name", "GP", "Id", "How sure", "Runner-up"],
