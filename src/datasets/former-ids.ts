@@ -61,16 +61,10 @@ function settleClaims(
  * Returns the former ids of each GP that has any, in byte order.
  * @param leads former ids, with the GPs that they lead to.
  */
-export function formerIdsByGp(
+export const formerIdsByGp = (
   leads: ReadonlyMap<string, string>,
-): ReadonlyMap<string, readonly string[]> {
-  const byGp = new Map<string, string[]>();
-  for (const id of [...leads.keys()].toSorted()) {
-    const gp = leads.get(id)!;
-    byGp.set(gp, [...(byGp.get(gp) ?? []), id]);
-  }
-  return byGp;
-}
+): ReadonlyMap<string, readonly string[]> =>
+  Map.groupBy([...leads.keys()].toSorted(), (id) => leads.get(id)!);
 
 function claim(claimedBy: Map<string, string>, id: string, { sourceId, source }: DraftRecord) {
   const rival = claimedBy.get(id);
@@ -83,17 +77,8 @@ function claim(claimedBy: Map<string, string>, id: string, { sourceId, source }:
 
 /** Throws DatasetFault if two GPs have the same lasting id. */
 function refuseTwins(gps: readonly DraftRecord[], leads: ReadonlyMap<string, string>): void {
-  const lastingId = ({ id }: DraftRecord) => leads.get(id) ?? id;
-  const found = new Set<string>();
-  for (const gp of gps) {
-    const id = lastingId(gp);
-    if (found.has(id))
-      throw twins(
-        id,
-        gps.filter((one) => lastingId(one) === id),
-      );
-    found.add(id);
-  }
+  for (const [id, same] of Map.groupBy(gps, (gp) => leads.get(gp.id) ?? gp.id))
+    if (same.length > 1) throw twins(id, same);
 }
 
 function twins(id: string, gps: readonly DraftRecord[]): DatasetFault {
