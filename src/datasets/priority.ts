@@ -4,9 +4,11 @@ import { constants, setPriority } from "node:os";
 
 const { PRIORITY_BELOW_NORMAL } = constants.priority;
 
-/** Lowers the CPU priority of every thread of the process. */
+/** Lowers the CPU priority of every thread of the process. Only on Linux does each thread have its own. */
 export function lowerProcessPriority(): void {
-  for (const thread of threads()) lower(thread);
+  const isLinux = process.platform === "linux";
+  for (const thread of isLinux ? readdirSync("/proc/self/task").map(Number) : [process.pid])
+    lower(thread);
 }
 
 /**
@@ -16,12 +18,6 @@ export function lowerProcessPriority(): void {
 export function lowerOwnPriority(): void {
   // 0 means the calling thread on Linux, its process elsewhere (setpriority(2)).
   if (process.platform === "linux") lower(0);
-}
-
-/** Returns the ids whose priority can be set: each thread on Linux, only the process elsewhere. */
-function threads(): number[] {
-  if (process.platform !== "linux") return [process.pid];
-  return readdirSync("/proc/self/task").map(Number);
 }
 
 /** Lowers a priority. Leaves it unchanged if the system refuses. */

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
-import { type EachKind, type RecordKind, recordKinds } from "#records/kinds.ts";
+import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import {
   type DatasetIndex,
   type DatasetParts,
@@ -54,10 +54,15 @@ function readServed(db: DatabaseSync, meta: Meta) {
   const index = treeOf(arrays) as DatasetIndex;
   const documents = makeRoom(index.documents, index.recordsOfGp);
   let crc = 0;
-  for (const { kind, from, piece } of documentPieces(db, documents)) {
-    fill(documents[kind], from, piece);
-    crc = crc32(piece, crc);
-    free(piece);
+  // By kind and then by position, which is the order of the checksum.
+  for (const kind of recordKinds) {
+    const pieceOf = openDocumentPieces(db, kind);
+    for (let from = 0; from < documentCount(documents[kind]); from += documentsOfPiece) {
+      const piece = pieceOf(from, from + documentsOfPiece - 1);
+      fill(documents[kind], from, piece);
+      crc = crc32(piece, crc);
+      free(piece);
+    }
   }
   if (hexadecimal(crc) !== meta.documents_crc32)
     throw new Error("the checksum of its documents differs");
@@ -90,18 +95,6 @@ export function indexChecksum(arrays: Iterable<StoredArray>): string {
  * cache.
  */
 const documentsOfPiece = 256;
-
-/**
- * Yields the bytes of all documents by kind and then by position, which is the order of the checksum. Each piece comes
- * with the position of its first document.
- */
-function* documentPieces(db: DatabaseSync, documents: EachKind<Documents>) {
-  for (const kind of recordKinds) {
-    const pieceOf = openDocumentPieces(db, kind);
-    for (let from = 0; from < documentCount(documents[kind]); from += documentsOfPiece)
-      yield { kind, from, piece: pieceOf(from, from + documentsOfPiece - 1) };
-  }
-}
 
 /**
  * Returns a function that reads and joins a kind's documents from one position to another, both included. The function

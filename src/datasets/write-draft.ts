@@ -124,11 +124,10 @@ function writeGps(
 }
 
 function writtenGp(id: string, position: number, gp: Body): WrittenGp {
-  const { name, tags, themes, markets } = gp as unknown as { name: string } & Inherited;
   return {
     position,
-    linkJson: linkJson({ id, name }),
-    listsJson: JSON.stringify({ tags, themes, markets }),
+    linkJson: linkJson({ id, name: gp["name"] as string }),
+    listsJson: JSON.stringify(eachOf(inheritedLists, (list) => gp[list])),
   };
 }
 
@@ -156,20 +155,13 @@ function inheritedJson(gps: readonly WrittenGp[]): string {
   const [first, second] = gps;
   if (first !== undefined && second === undefined) return first.listsJson;
   const lists = gps.map(({ listsJson }) => JSON.parse(listsJson) as Inherited);
-  const union = (member: keyof Inherited) => eachOnce(lists.flatMap((list) => list[member]));
-  return JSON.stringify({
-    tags: union("tags"),
-    themes: union("themes"),
-    markets: union("markets"),
-  });
+  const union = eachOf(inheritedLists, (name) => eachOnce(lists.flatMap((list) => list[name])));
+  return JSON.stringify(union);
 }
 
 /** Lists that a principal inherits from its GPs. */
-interface Inherited {
-  tags: readonly string[];
-  themes: readonly string[];
-  markets: readonly string[];
-}
+const inheritedLists = ["tags", "themes", "markets"] as const;
+type Inherited = Record<(typeof inheritedLists)[number], readonly string[]>;
 
 type DocumentWriter = ReturnType<typeof openDocumentWriter>;
 
