@@ -124,7 +124,8 @@ async function memberTable(
   members: readonly Member[],
 ): Promise<Html> {
   const isOwner = account.role === "owner";
-  const keys = await listKeys(services.control, { accountNumber: account.number, now });
+  const order = { accountNumber: account.number, now };
+  const keys = isOwner ? await listKeys(services.control, order) : [];
   const keysOf = Map.groupBy(keys.filter(isLive), ({ madeBy }) => madeBy);
   return table({
     label: "Members",
