@@ -314,7 +314,9 @@ function importText({ given: { source }, result, cleared }: Imported): string {
       lines.push(...nextSteps(result.staged!));
       break;
     case "dry_run":
-      lines.push(`${changes}, had this not been a dry run. The dataset would have ${records}.`);
+      lines.push(
+        `${changes}; nothing was published, because this was a dry run. The dataset would have ${records}.`,
+      );
       lines.push(...demoText(result, "would be removed"));
       break;
     case "unchanged":

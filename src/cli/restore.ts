@@ -113,7 +113,7 @@ export function restoredText(
     isTrial
       ? `${file} is intact: ${made}. This was a dry run: nothing was changed.`
       : `Restored ${file}, ${made}.`,
-    `${isTrial ? "It has" : `The ${place} now has`} ${contentText(restored)}.`,
+    `${isTrial ? "The backup has" : `The ${place} now has`} ${contentText(restored)}.`,
     manifest.control_only &&
       "The backup has only accounts, keys, people and the audit log. Everything else stays as it was.",
     !manifest.requests &&

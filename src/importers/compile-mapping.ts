@@ -89,7 +89,9 @@ function compileBlock(block: RecordBlock, context: MappingContext): ReadBlock {
     const id = orFault(
       "id",
       readId(cells) ??
-        new Unreadable("is missing, because its cells are blank in this row; fill them"),
+        new Unreadable(
+          "is missing, because the cells it is made from are blank in this row; fill them in",
+        ),
       faults,
     );
     if (isDeleted(cells)) return { deleted: { record: block.record, id: id as string } };

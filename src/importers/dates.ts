@@ -66,7 +66,7 @@ export function readDate(text: string, formats: readonly DateFormat[]): string |
     if (parts !== undefined) return dateOf(parts, format);
   }
   return new Unreadable(
-    `must be a date written ${formats.join(" or ")}; if it is one in another format, add that to "dates" in the mapping`,
+    `must be a date written ${formats.join(" or ")}; if it is a date in another format, add that format to "dates" in the mapping`,
   );
 }
 

@@ -103,7 +103,12 @@ function entryOf(file: string, line: number, ended: boolean, value: object): Sou
     return { ...entry, faults: [{ field: "deleted", reason: "must be true or false" }] };
   return isName(record)
     ? { ...entry, deleted: [record] }
-    : { ...entry, faults: [{ field: "deleted", reason: "needs `record` and `id` of a record" }] };
+    : {
+        ...entry,
+        faults: [
+          { field: "deleted", reason: "needs the `record` and the `id` of the record to remove" },
+        ],
+      };
 }
 
 /** Reports whether an object names a record to remove. Ignores other members. */

@@ -35,7 +35,7 @@ export function nearestFinder(names: readonly string[]): (text: string) => strin
 
 /** Returns the end of a sentence that names the most similar name; "" if there is none. */
 export const nearestWords = (name: string | undefined): string =>
-  name === undefined ? "" : `; the nearest is ${quoted(name)}`;
+  name === undefined ? "" : `; the closest match is ${quoted(name)}`;
 
 /** Returns trigrams, and letters numbered by occurrence, which tolerate transpositions. */
 function gramsOf(text: string): Set<string> {

@@ -167,7 +167,7 @@ const cases: Record<string, Case[]> = {
       "strategy",
       "A",
       ["value ad"],
-      /^must be one of core, .*; the nearest is "value_add"; column "A" holds/,
+      /^must be one of core, .*; the closest match is "value_add"; column "A" holds/,
     ],
   ],
 };

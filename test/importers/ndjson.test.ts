@@ -48,6 +48,7 @@ test("a line may say that a record is to be removed, and only its name counts th
     '{"record":"gps","id":"d","deleted":true}',
     '{"record":"gp","id":7,"deleted":true}',
   ];
+  const needsName = "needs the `record` and the `id` of the record to remove";
   const entries = await read(t, lines.join("\n"));
   assert.deepEqual(entries[0]?.deleted, [{ record: "gp", id: "a", stauts: 1 }]);
   assert.deepEqual(entries[1]?.records, [{ record: "gp", id: "b", name: "B" }]);
@@ -55,8 +56,8 @@ test("a line may say that a record is to be removed, and only its name counts th
     entries.slice(2).map(({ records, deleted, faults }) => [records, deleted, faults]),
     [
       [[], undefined, [{ field: "deleted", reason: "must be true or false" }]],
-      [[], undefined, [{ field: "deleted", reason: "needs `record` and `id` of a record" }]],
-      [[], undefined, [{ field: "deleted", reason: "needs `record` and `id` of a record" }]],
+      [[], undefined, [{ field: "deleted", reason: needsName }]],
+      [[], undefined, [{ field: "deleted", reason: needsName }]],
     ],
   );
 });
