@@ -94,6 +94,15 @@ export function sortKeyOf(record: CanonicalRecord): string {
   return record.record === "signal" ? record.date : inByteOrder(fold(record.name));
 }
 
+/** Returns a function that compares different records of a kind by the display order. */
+export function displayOrderOf(kind: RecordKind) {
+  const greater = kind === "signal" ? -1 : 1;
+  return (a: Pick<DraftRecord, "sortKey" | "id">, b: Pick<DraftRecord, "sortKey" | "id">) => {
+    if (a.sortKey !== b.sortKey) return a.sortKey > b.sortKey ? greater : -greater;
+    return a.id < b.id ? -1 : 1;
+  };
+}
+
 const outOfOrder = /[\ud800-\uffff]/;
 
 /**

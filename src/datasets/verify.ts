@@ -7,7 +7,7 @@ import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { type DatasetIndex, type DocumentPlaces, placeDocuments } from "#search/dataset-parts.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { datasetHash, hashOfContent } from "./dataset-hash.ts";
-import { sortKeyOf } from "./draft-record.ts";
+import { displayOrderOf, sortKeyOf } from "./draft-record.ts";
 import { type Meta, versionOf } from "./format.ts";
 import { type Body, openIndexer } from "./index-records.ts";
 import { openGeneration } from "./open-generation.ts";
@@ -91,6 +91,7 @@ function readBack(
   );
   rows.setReturnArrays(true);
   let expected = 0;
+  const order = displayOrderOf(kind);
   let before = { sortKey: "", id: "" };
   for (let from = 0; from < records; from += batchSize) {
     const to = from + batchSize - 1;
@@ -109,7 +110,7 @@ function readBack(
       lengths[position] = length;
       ownLengths[position] = ownLength;
       const record = { sortKey: sortKeyIn(kind, document), id };
-      if (position > 0 && !isInOrder(kind, before, record))
+      if (position > 0 && order(before, record) > 0)
         return `document ${id} is out of order after ${before.id}`;
       before = record;
       if (kind === "gp") {
@@ -206,14 +207,6 @@ function sortKeyIn(kind: RecordKind, { bytes, start, characters }: StoredDocumen
   const value = JSON.parse(bytes.toString("utf8", start + from, start + to + 1)) as string;
   return sortKeyOf({ record: kind, name: value, date: value } as unknown as CanonicalRecord);
 }
-
-type Sorted = { sortKey: string; id: string };
-
-/** Reports whether two different records of a kind are in display order. */
-const isInOrder = (kind: RecordKind, one: Sorted, next: Sorted) =>
-  one.sortKey === next.sortKey
-    ? one.id < next.id
-    : one.sortKey < next.sortKey === (kind !== "signal");
 
 /** Reports whether the table has exactly the given former ids for the existing GPs. */
 function areFormerIds(db: DatabaseSync, told: ReadonlyMap<string, string>): boolean {

@@ -7,6 +7,7 @@ import { eachOf, type LinkedKind, linkedKinds, type RecordKind } from "#records/
 import { type DocumentPlaces, placeDocuments } from "#search/dataset-parts.ts";
 import { datasetHash, hashOfContent } from "./dataset-hash.ts";
 import {
+  displayOrderOf,
   type DraftRecord,
   type DraftRecords,
   eachOnce,
@@ -212,7 +213,7 @@ function openDocumentWriter(
       const rows = openRowWriter(draft, kind);
       const lengths = new Uint32Array(records.length);
       const ownLengths = new Uint32Array(records.length);
-      sortForDisplay(kind, records).forEach((record, position) => {
+      records.sort(displayOrderOf(kind)).forEach((record, position) => {
         const stored = texts.read(record.text);
         const links = readLinks(linksIn(stored));
         const contentBytes = assembly.begin(frameOf(record, position, links, stored), stored);
@@ -339,13 +340,4 @@ function updatedAtOf(
 ): string {
   if (statedAt !== null) return statedAt;
   return before?.contentHash === contentHash ? before.updatedAt : builtAt;
-}
-
-/** Sorts records in place, in display order. */
-function sortForDisplay(kind: RecordKind, records: DraftRecord[]): DraftRecord[] {
-  const greater = kind === "signal" ? -1 : 1;
-  return records.sort((a, b) => {
-    if (a.sortKey !== b.sortKey) return a.sortKey > b.sortKey ? greater : -greater;
-    return a.id < b.id ? -1 : 1;
-  });
 }
