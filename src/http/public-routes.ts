@@ -12,6 +12,7 @@ import {
 } from "#gateway/headers.ts";
 import { served, notAcceptable } from "#gateway/reads.ts";
 import { feedPath } from "#operations/changes.ts";
+import { operations } from "#operations/index.ts";
 import { readAssets } from "#pages/assets.ts";
 import { notReadyDetails, problemCodes, unavailable } from "#problems.ts";
 import type { Publication } from "#records/publication.ts";
@@ -28,7 +29,7 @@ export function publicRoutes(http: HttpDependencies): Route[] {
     const made = { members: make(), everyone: make() };
     return () => made[http.browse()]();
   };
-  const ofOperations = http.operations.map(({ name }) => `/docs/${name}`);
+  const ofOperations = operations.map(({ name }) => `/docs/${name}`);
   const pages = ["/docs", ...ofOperations, "/docs/vocabulary", "/docs/mcp", "/errors"];
   const errors = problemCodes.map((code) => `/errors/${code}`);
   return [

@@ -277,7 +277,7 @@ test("PostgreSQL and a server in a process of its own", { skip }, async (t) => {
       }
       assert.deepEqual([connections, new Set(await pages)], [4, new Set([503])]);
       assert.deepEqual([await statusOf(key), await unknown()], [200, 401]);
-      await locker.query("rollback; begin; lock table api_key in access exclusive mode");
+      await locker.query("rollback; begin; lock table key_change in access exclusive mode");
       const others = Array.from({ length: 8 }, unknown);
       assert.deepEqual([await statusOf(key), await page()], [200, 401]);
       assert.deepEqual(new Set(await Promise.all(others)), new Set([503]));
