@@ -14,7 +14,7 @@ import {
   requirePerson,
   requirePersonRow,
 } from "./people.ts";
-import { deleteSessions, forgetBrowsers, openSession, type OpenedSession } from "./sessions.ts";
+import { deleteSessions, openSession, type OpenedSession } from "./sessions.ts";
 import { confirmInTurn, confirmPassword } from "./sign-in.ts";
 import type { Completion } from "./sign-up.ts";
 import { admit, type Client, forgive } from "./throttle.ts";
@@ -66,7 +66,7 @@ async function setPassword(
     .where("id", "=", person)
     .execute();
   await deleteSessions(transaction, person);
-  await forgetBrowsers(transaction, person);
+  await transaction.deleteFrom("known_browser").where("person", "=", person).execute();
   await useUpLinks(transaction, { kind: "reset", person, now });
   await forgive(transaction, [
     { kind: "address", of: email_folded },

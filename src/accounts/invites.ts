@@ -1,12 +1,11 @@
 /** Invitations: links that make their holder a member of an account, or let them sign up. */
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
-import type { ControlDatabase, ControlTransaction, Role } from "#store/control-tables.ts";
+import type { ControlDatabase, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/domain-error.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { requireOpenNumber } from "./accounts.ts";
 import { insertMember, requireOwner, roleOf } from "./members.ts";
 import {
-  type Link,
   linkLifetimeMilliseconds,
   lookAtLink,
   type MadeLink,
@@ -127,28 +126,20 @@ export async function acceptInvitation(
   return control.write(async (transaction) => {
     const link = await useLink(transaction, { token, kind: "invite", now });
     const { number: account, id: accountId } = await requireOpenNumber(transaction, link.account!);
+    const role = link.role ?? "member";
     const present = await findPerson(transaction, folded);
     if (present !== undefined) {
-      await join(transaction, link, present.id, now);
+      // A person who is already a member keeps their role.
+      if ((await roleOf(transaction, account, present.id)) === undefined)
+        await insertMember(transaction, { account, person: present.id, role, now });
       return { person: present, accountId, signedIn: null };
     }
     const address = { email: link.email, folded };
     const person = await insertPerson(transaction, { address, password: hashed, now });
     const entry = { actor: person.id, account, subject: person.id, now };
     await writeAudit(transaction, "person.signed_up", entry);
-    await join(transaction, link, person.id, now);
+    await insertMember(transaction, { account, person: person.id, role, now });
     const signedIn = await openSession(transaction, { person, client, account, now });
     return { person, accountId, signedIn };
   });
-}
-
-/** Makes a person a member. A person who is already a member keeps their role. */
-async function join(
-  transaction: ControlTransaction,
-  { account, role }: Link,
-  person: string,
-  now: number,
-): Promise<void> {
-  if ((await roleOf(transaction, account!, person)) !== undefined) return;
-  await insertMember(transaction, { account: account!, person, role: role ?? "member", now });
 }

@@ -230,14 +230,6 @@ async function rememberBrowser(
   return fresh;
 }
 
-/** Deletes all of a person's known browsers. */
-export async function forgetBrowsers(
-  transaction: ControlTransaction,
-  person: string,
-): Promise<void> {
-  await transaction.deleteFrom("known_browser").where("person", "=", person).execute();
-}
-
 /** Time for which an expired link is kept, in ms, so that the operator can see why it was refused. */
 const endedLinkMilliseconds = 7 * dayMilliseconds;
 

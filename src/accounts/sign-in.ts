@@ -41,7 +41,11 @@ export async function signIn(
       await writeAudit(transaction, "person.signed_in", { actor: person.id, subject, now });
       return opened;
     });
-    if (signedIn === null) throw wrong();
+    if (signedIn === null)
+      throw new DomainError(
+        "refused",
+        "The address or the password is wrong. Try again, or ask for a link to choose a new password.",
+      );
     return signedIn;
   }, trust);
 }
@@ -108,9 +112,3 @@ async function noteFailure(
   await writeAudit(transaction, "person.sign_in_failed", entry);
   return null;
 }
-
-const wrong = () =>
-  new DomainError(
-    "refused",
-    "The address or the password is wrong. Try again, or ask for a link to choose a new password.",
-  );
