@@ -171,9 +171,13 @@ function textFault(value: unknown): string | undefined {
     : "contains half a character (a lone surrogate); remove it";
 }
 
+/** Days up to the 28th, which need no calendar, with a time that exists. */
+const inEveryMonth = /-(?:[01][0-9]|2[0-8])(?:T(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){2}.*)?$/;
+
 /** Returns the reason to reject a day or time, or undefined if it exists. @param value matches its schema. */
 function dayFault(value: unknown): string | undefined {
-  return typeof value !== "string" || existsInCalendar(value) ? undefined : notInCalendar;
+  const exists = typeof value !== "string" || inEveryMonth.test(value) || existsInCalendar(value);
+  return exists ? undefined : notInCalendar;
 }
 
 /** ASCII letters and digits, which folding keeps. */
