@@ -13,7 +13,7 @@ import {
   type ValueSets,
 } from "./facet-index.ts";
 import { getOrCompute } from "./get-or-compute.ts";
-import { emptyUnion, firstFrom, makeUnion, openNumbers, packLists } from "./lists.ts";
+import { emptyUnion, firstFrom, makeUnion, packLists } from "./lists.ts";
 import { matchWord, openNameSearch } from "./match-names.ts";
 import { indexNames, type NameIndex, positionOfId } from "./name-index.ts";
 import { textAt, textCount } from "./packed-texts.ts";
@@ -118,8 +118,8 @@ export function openOwnValues(
   return {
     /**
      * Reads the documents that have not been read yet, indexes the named values, and yields now and then. This takes
-     * about 5 µs per document, and keeps 4 bytes per text, 8 per date or number and 12 per record. Several runs may
-     * overlap.
+     * about 5 µs per document, and keeps 4 bytes per text, and 12 per record for its id and for each date or number.
+     * Several runs may overlap.
      */
     read,
     /** Reads and indexes the names of the records, for `named` and `similar`. */
@@ -217,16 +217,13 @@ function collectNumbers(
   count: number,
 ): Collector {
   const numberOf = new Map<number, number>();
-  const owners = openNumbers();
-  const positions = openNumbers();
+  const owners = new Int32Array(count).fill(-1);
   return {
     add(record, position) {
       const number = of(record);
-      if (number === null) return;
-      owners.add(getOrCompute(numberOf, number, () => numberOf.size));
-      positions.add(position);
+      if (number !== null) owners[position] = getOrCompute(numberOf, number, () => numberOf.size);
     },
-    open: () => openRange([...numberOf.keys()], owners.take(), positions.take(), isOfDates, count),
+    open: () => openRange(Float64Array.from(numberOf.keys()), owners, isOfDates),
   };
 }
 
@@ -250,22 +247,17 @@ function openNameGroups(): (record: AnyRecord) => number {
   };
 }
 
-/** Opens the search by a date or a number: `numbers[owners[i]]` is that of the record `positions[i]`. */
-function openRange(
-  numbers: readonly number[],
-  owners: Uint32Array,
-  positions: Uint32Array,
-  isOfDates: boolean,
-  count: number,
-) {
-  const begun = openEnds(isOfDates ? numbers.map(firstDay) : numbers, owners, positions, count);
+/** Opens the search by a date or a number. @param owners place of each record's number in `numbers`; -1 without one. */
+function openRange(numbers: Float64Array, owners: Int32Array, isOfDates: boolean) {
+  const sorted = numbers.toSorted();
+  const placeOf = numbers.map((number) => firstFrom(sorted, number));
+  const places = owners.map((owner) => (owner === -1 ? -1 : placeOf[owner]!));
+  const begun = openEnds(isOfDates ? sorted.map(firstDay) : sorted, places);
   // Negated, so that the greatest come first.
-  const last = numbers.map((number) => -(isOfDates ? lastDay(number) : number));
-  const ended = openEnds(last, owners, positions, count);
-  const sorted = Float64Array.from(numbers).sort();
-  const placeOf = Int32Array.from(numbers, (number) => firstFrom(sorted, number));
-  const places = new Int32Array(count).fill(-1);
-  for (let i = 0; i < owners.length; i++) places[positions[i]!] = placeOf[owners[i]!]!;
+  const ended = openEnds(
+    sorted.map((number) => -(isOfDates ? lastDay(number) : number)),
+    places,
+  );
   return {
     places,
     sorted,
@@ -297,21 +289,16 @@ export function sortByPlaces(
  */
 const keptSets = 64;
 
-/** Sorts records by one end of their dates, or by their numbers. @param ends the end for each number collected. */
-function openEnds(
-  ends: readonly number[],
-  owners: Uint32Array,
-  records: Uint32Array,
-  count: number,
-) {
+/** Sorts records by one end of their dates, or by their numbers. @param ends the end at each place. */
+function openEnds(ends: Float64Array, places: Int32Array) {
+  const count = places.length;
   const sorted = Float64Array.from(new Set(ends)).sort();
-  const placeOf = Uint32Array.from(ends, (end) => firstFrom(sorted, end));
-  const { starts, items } = packLists(
-    sorted.length,
-    owners.map((owner) => placeOf[owner]!),
-    records,
-  );
-  const step = Math.ceil(items.length / keptSets) + 1;
+  const listAt = ends.map((end) => firstFrom(sorted, end));
+  // Records without a value are in one more list, the last.
+  const lists = places.map((place) => (place === -1 ? sorted.length : listAt[place]!));
+  const positions = places.map((_, position) => position);
+  const { starts, items } = packLists(sorted.length + 1, lists, positions);
+  const step = Math.ceil(count / keptSets) + 1;
   const kept = new Map<number, Bitset>();
   const union = makeUnion(count);
   const setOf = (end: number) => keptSet(count, (set) => addBits(set, items, 0, end));
