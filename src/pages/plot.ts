@@ -85,10 +85,6 @@ export interface ColumnPlot extends Words {
 
 /** Height of a drawing with an axis. */
 const height = 132;
-/** Opacity of what is not chosen or not the main thing. */
-const pale = 0.35;
-/** Look of a circle that stands out by its outline. */
-const hollow = html`fill="var(--card)" stroke="var(--ink-2)" stroke-width="1.5"`;
 
 /** Returns stacked columns. One series makes plain columns or a histogram. Its table leaves out empty columns. */
 export function columnPlot(given: ColumnPlot): Html {
@@ -110,7 +106,7 @@ export function columnPlot(given: ColumnPlot): Html {
     });
     const shape = html`<title>${title}</title>
       <rect fill="${isChosen ? "var(--tint)" : "transparent"}" ${place} height="${height}" />
-      <g stroke="var(--card)" opacity="${hasChoice && !isChosen ? pale : 1}">${stack}</g>`;
+      <g stroke="var(--card)" opacity="${hasChoice && !isChosen ? 0.35 : 1}">${stack}</g>`;
     return [
       href === undefined
         ? html`<g>${shape}</g>`
@@ -138,9 +134,6 @@ export const hatching = html`<svg class="unseen" width="0" height="0" aria-hidde
     <path d="M0 5L5 0" stroke="var(--ink-3)" />
   </pattern>
 </svg>`;
-
-/** Look of a bar that is not the main thing. */
-const dashed = html`fill="none" stroke="var(--ink-2)" stroke-dasharray="3 3"`;
 
 interface TimelineRow {
   label: string;
@@ -175,7 +168,10 @@ export function timeline({ rows, until, today, ...words }: Timeline): Html {
     const y = i * rowHeight + 27;
     const periods = (row.bars ?? []).map((bar) => {
       const width = percent(Math.max(0.004, at(bar.until) - at(bar.from)));
-      const look = bar.isDashed === true ? dashed : html`fill="var(--accent)"`;
+      const look =
+        bar.isDashed === true
+          ? html`fill="none" stroke="var(--ink-2)" stroke-dasharray="3 3"`
+          : html`fill="var(--accent)"`;
       const place = html`x="${percent(at(bar.from))}" y="${y - 4}" width="${width}"`;
       return html`<rect ${look} ${place} height="8" rx="2" />`;
     });
@@ -183,7 +179,7 @@ export function timeline({ rows, until, today, ...words }: Timeline): Html {
       const place = html`cx="${percent(at(day))}" cy="${y}"`;
       return html`<g>
         <title>${dayText(day)}: ${label}</title>
-        ${isRinged === true && html`<circle ${hollow} ${place} r="7" />`}
+        ${isRinged === true && html`<circle fill="var(--card)" stroke="var(--ink-2)" ${place} r="7" />`}
         <circle fill="${paint(hue)}" ${place} r="3.5" />
       </g>`;
     });
@@ -306,12 +302,6 @@ const drawing = (
     ${content}
   </svg>`;
 
-const caption = ({ finding, measure }: Words): Html =>
-  html`<figcaption>
-    <h2>${finding}</h2>
-    <p class="muted">${measure}</p>
-  </figcaption>`;
-
 /** Returns a drawing with its title, caption, key and numbers. */
 export const figure = (
   words: Words,
@@ -320,7 +310,11 @@ export const figure = (
   numbers: Omit<TableContent, "label">,
 ): Html =>
   html`<figure class="plot">
-    ${caption(words)} ${drawn} ${key}
+    <figcaption>
+      <h2>${words.finding}</h2>
+      <p class="muted">${words.measure}</p>
+    </figcaption>
+    ${drawn} ${key}
     <details>
       <summary>Show table</summary>
       <div class="wide" tabindex="0" role="region" aria-label="${words.measure}">

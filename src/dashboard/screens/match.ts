@@ -89,7 +89,7 @@ async function sentList({ form, file }: MemberRequest): Promise<WantedGp[]> {
   if (file !== null && file.bytes.length > fileBytesMax)
     throw new DomainError(
       "invalid",
-      `The file has ${grouped(file.bytes.length)} bytes; at most 1 MiB is read. Split it into smaller files.`,
+      `The file ${file.name.slice(0, 100)} is larger than 1 MiB. Split it into smaller files.`,
     );
   // Few people match a list, so what reads one is loaded only then.
   const [{ readNameList }, { ImportFault }] = await Promise.all([
