@@ -298,6 +298,7 @@ async function noKeyCases(it: CaseOf, { port, clock, key }: TestService): Promis
     const answering = { operations, offers: null } as unknown as ReadDependencies;
     const table = tableOfRoutes({
       config: { publicUrl: null },
+      operations,
       reads: openReads(answering, {
         find: () => assert.fail("nothing is asked"),
         prepare: () => null,
