@@ -5,7 +5,9 @@ import { test } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { settings, settingNames } from "#config/settings.ts";
 import { hintCodes } from "#operations/envelope.ts";
-import { fetchOperations, listOperations, operations } from "#operations/index.ts";
+import { fetches } from "#operations/fetches.ts";
+import { operations } from "#operations/index.ts";
+import { lists } from "#operations/lists.ts";
 import { parametersOf } from "#operations/operation.ts";
 import { parameterFaultCodes, problemCodes, type ProblemKind, problemKinds } from "#problems.ts";
 import { declarations, membersOf } from "#records/declarations.ts";
@@ -24,7 +26,7 @@ test("every operation and every parameter stands in docs/api.md, and no other", 
   const text = page("docs/api.md");
   for (const { path } of operations) assert.match(text, new RegExp(`\`GET ${path}\``));
   const documented = rowsOf(text.slice(text.indexOf("## Parameters"), text.indexOf("## Matching")));
-  assert.deepEqual(documented, [...new Set(fetchOperations.flatMap(parametersOf))]);
+  assert.deepEqual(documented, [...new Set(Object.values(fetches).flatMap(parametersOf))]);
 });
 
 test("every parameter of every list stands in docs/api.md, with the default of sort, and no other", () => {
@@ -38,8 +40,8 @@ test("every parameter of every list stands in docs/api.md, with the default of s
     cellsOf(section).flatMap(([names]) =>
       Array.from(names!.matchAll(/`(\w+)`/g), ([, name]) => name!),
     );
-  assert.equal(sections.length, listOperations.length);
-  for (const [i, operation] of listOperations.entries()) {
+  assert.equal(sections.length, Object.keys(lists).length);
+  for (const [i, operation] of Object.values(lists).entries()) {
     const section = sections[i]!;
     assert.ok(section.startsWith(`\`GET ${operation.path}\`\n`));
     const documented = [...namesIn(common), ...namesIn(section)];

@@ -6,8 +6,7 @@ import type { Operation } from "./operation.ts";
 
 export type OperationName = (typeof fetches | typeof lists)[RecordKind]["name"];
 
-/** Operations that find records by GP. */
-export const fetchOperations: readonly Operation[] = Object.values(fetches);
-/** Operations that list records by any of their values. */
-export const listOperations: readonly Operation[] = Object.values(lists);
-export const operations: readonly Operation[] = [...fetchOperations, ...listOperations];
+export const operations: readonly Operation[] = [
+  ...Object.values(fetches),
+  ...Object.values(lists),
+];

@@ -15,38 +15,27 @@ import {
 type ListName<K extends RecordKind> = `list-${K}s`;
 type List<K extends RecordKind = RecordKind> = Operation & { kind: K; name: ListName<K> };
 
-interface Words {
-  /** Text after the rule that all lists share. Backticks mark code. */
-  description: string;
-  example: Operation["example"];
-  /** The order of the operations as a value of `sort`. A minus sign stands for the descending order. */
-  usualSort: string;
-}
-
-export const listWords: EachKind<Words> = {
+/** Descriptions, without the rule that all lists share, and examples. */
+const words: EachKind<Pick<Operation, "description" | "example">> = {
   gp: {
     description:
       "Without `sort` they are in order of name, or best match first if `gp_name` is given. Each comes without its principals and signals, but with their true numbers, `principals_total` and `signals_total`. `signal_type` and `signal_date` must hold for the same signal of the GP.",
     example: { market: "dallas", property_type: "multifamily" },
-    usualSort: "name",
   },
   principal: {
     description:
       "Without `sort` they are in order of name. `market`, `tag` and `theme` are those of the GPs; `gp_name` and they must hold for the same GP of the principal.",
     example: { role: "executive_officer" },
-    usualSort: "name",
   },
   signal: {
     description:
       "Without `sort` the newest come first. `market`, `tag`, `theme` and `property_type` are the signal's own, not its GP's.",
     example: { date_from: "-90d" },
-    usualSort: "-date",
   },
   project: {
     description:
       "Without `sort` they are in order of name. `market`, `tag`, `theme` and `property_type` are the project's own, not its GP's.",
     example: { status: "under_construction", units_min: "100" },
-    usualSort: "name",
   },
 };
 
@@ -133,12 +122,13 @@ const ofOneSignal = (meaning: string) =>
 /** Returns the values of `sort` for a kind, the default first. */
 function sortsOf(kind: RecordKind): readonly string[] {
   const conditions = Object.entries(filterable[kind]);
+  const usualSort = kind === "signal" ? "-date" : "name";
   const names = [
     ...(kind === "signal" ? [] : ["name"]),
     ...conditions.flatMap(([name, one]) => (one.by === "range" && one.isSortable ? [name] : [])),
     ...(conditions.some(([, { by }]) => by === "someSignal") ? ["signal_date"] : []),
   ];
-  return [...new Set([listWords[kind].usualSort, ...names.flatMap((name) => [name, `-${name}`])])];
+  return [...new Set([usualSort, ...names.flatMap((name) => [name, `-${name}`])])];
 }
 
 export const lists = eachOf(recordKinds, (kind) => ({
@@ -146,9 +136,9 @@ export const lists = eachOf(recordKinds, (kind) => ({
   path: `/list-${kind}s`,
   kind,
   summary: `${kinds[kind].title} by any of their values, in any order.`,
-  description: `${rule} ${listWords[kind].description}`,
+  description: `${rule} ${words[kind].description}`,
   filters: { gp_name: gpFilters.gp_name, ...conditionFilters(kind) },
   sorts: sortsOf(kind),
   embeds: false,
-  example: listWords[kind].example,
+  example: words[kind].example,
 })) as { readonly [K in RecordKind]: List<K> };

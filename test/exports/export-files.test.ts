@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { demoSize, inventRecords } from "#demo/invent.ts";
 import { fileFormats, runExport, workbookFormat } from "#exports/run-export.ts";
-import { fetchOperations, operations } from "#operations/index.ts";
+import { fetches } from "#operations/fetches.ts";
+import { operations } from "#operations/index.ts";
 import { answer } from "#operations/page.ts";
 import { readQuery } from "#operations/parameters.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
@@ -58,7 +59,7 @@ test("a line of NDJSON has a record byte for byte as the API has it in data, cro
   await run("ndjson");
   const model = openCurrent(catalogue);
   let crowded = 0;
-  for (const operation of fetchOperations) {
+  for (const operation of Object.values(fetches)) {
     const ofKind = lines(operation.kind);
     assert.equal(ofKind.length, published.records[operation.kind]);
     const dataOf = (text: string) => {

@@ -5,7 +5,8 @@ import { test, type TestContext } from "node:test";
 import { Compile } from "typebox/compile";
 import { hintCodes } from "#operations/envelope.ts";
 import { formats } from "#operations/formats.ts";
-import { listOperations, operations } from "#operations/index.ts";
+import { operations } from "#operations/index.ts";
+import { lists } from "#operations/lists.ts";
 import { parametersOf } from "#operations/operation.ts";
 import { callLines, exampleTarget } from "#pages/code-block.ts";
 import { operationPage, referenceOf } from "#pages/docs-operation.ts";
@@ -52,8 +53,9 @@ test("every operation has a page with its parameters, each once, its example and
 });
 
 test("every order of a list is in the entry of sort, with the default", () => {
-  for (const { name, sorts } of listOperations) {
-    const page = pages.get(listOperations.find((one) => one.name === name)!)!;
+  for (const operation of Object.values(lists)) {
+    const { name, sorts } = operation;
+    const page = pages.get(operation)!;
     const entry = page.slice(page.indexOf("<dt><code>sort</code>"));
     const words = entry.slice(0, entry.indexOf("</dd>"));
     assert.ok(words.includes(`<span>default <code>${sorts![0]}</code></span>`), name);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fetchOperations } from "#operations/index.ts";
+import { fetches } from "#operations/fetches.ts";
 import { hour, noon } from "../../support/control.ts";
 import { openInsideWorker, tokenFor } from "../../support/inside-worker.ts";
 import { startMailServer } from "../../support/mail-server.ts";
@@ -215,7 +215,7 @@ test("C96 · while 500 sign in at once, the four operations go on answering", as
   ).finally(() => (isOver = true));
   let rounds = 0;
   do {
-    for (const { path } of fetchOperations)
+    for (const { path } of Object.values(fetches))
       assert.equal((await service.get(`${path}?gp_name=kkr`)).status, 200);
     rounds += 1;
   } while (!isOver && rounds < 10);
