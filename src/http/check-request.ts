@@ -166,16 +166,13 @@ function unknownPath(
   const path = sentPath(target);
   // Drops only one slash: a pattern for several takes quadratic time on a run of slashes elsewhere.
   const tidy = path.toLowerCase().replace(/\/$/, "");
-  const paths = operations.map((operation) => operation.path);
-  if (!config.exports && `${tidy}/`.startsWith(`${exportsPath}/`))
-    return new Problem(
-      "unknown-path",
-      `There is nothing at ${echo(path)}: this server offers no files of whole datasets. Its operator can offer them with the setting EXPORTS=on.`,
-      { suggestion: null, operations: paths },
-    );
-  return new Problem("unknown-path", `There is nothing at ${echo(path)}.`, {
+  const areExportsOff = !config.exports && `${tidy}/`.startsWith(`${exportsPath}/`);
+  const why = areExportsOff
+    ? ": this server offers no files of whole datasets. Its operator can offer them with the setting EXPORTS=on"
+    : "";
+  return new Problem("unknown-path", `There is nothing at ${echo(path)}${why}.`, {
     suggestion: nearest(tidy, known) ?? null,
-    operations: paths,
+    operations: operations.map((operation) => operation.path),
   });
 }
 
