@@ -377,13 +377,15 @@ test("each fault of a list is named with what is allowed, all of them at once", 
     assert.equal(suggestion, wantedSuggestion);
   }
   for (const date of listed(`
-    2026-02-30 2026-13 2026-1 26 yesterday -90 -90D 90d --90d -100000d 2026-01-01T00:00:00Z +2026
+    2026-02-30 1900-02-29 2026-13 2026-1 26 yesterday -90 -90D 90d --90d -100000d 2026-01-01T00:00:00Z +2026
   `)) {
     const [{ code, allowed }] = await faultsOf("signal", `date_to=${encodeURIComponent(date)}`);
     assert.deepEqual([code, allowed], ["unknown_value", dates], date);
   }
   for (const [kind, from, to, detail] of [
     ["signal", "date_from=2026-03-02", "date_to=2026-03-01", "after"],
+    ["signal", "date_from=2026-04", "date_to=2026-03-31", "after"],
+    ["principal", "start_date_from=2026", "start_date_to=2025-12", "after"],
     ["signal", "date_from=-7d", "date_to=-8d", "after"],
     ["signal", "date_from=2026-11-15", "date_to=-7d", "after"],
     ["gp", "signal_date_from=2027", "signal_date_to=2026-12", "after"],
@@ -400,7 +402,13 @@ test("each fault of a list is named with what is allowed, all of them at once", 
         },
       ]);
   }
-  for (const query of ["date_from=2026-11-14&date_to=-7d", "date_from=2026-03-31&date_to=2026-03"])
+  for (const query of [
+    "date_from=2026-11-14&date_to=-7d",
+    "date_from=2026-03-31&date_to=2026-03",
+    "date_from=2026-03-01&date_to=2026-03-01",
+    "date_from=2026&date_to=2026-01-01",
+    ...["0000", "2024-02-29", "9999-12-31", "-0d"].map((date) => `date_from=${date}`),
+  ])
     assert.equal((await get(`/list-signals?${query}`)).status, 200, query);
   const all = await faultsOf("project", "status=planed&units_min=x&colour=red&limit=0");
   assert.deepEqual(

@@ -156,70 +156,6 @@ const argumentsOf = (kind: RecordKind, asked: Asked) =>
     }),
   );
 
-test("a day that no calendar has is a wrong argument, not a search that finds less", async (t) => {
-  const service = await startService(t);
-  for (const day of ["2025-02-29", "2026-06-31", "1900-02-29"]) {
-    const { isError, content } = await callTool(service, "list_signals", {
-      date_from: day,
-      date_to: day,
-    });
-    assert.equal(isError, true, day);
-    const { errors } = JSON.parse(content[0]!.text);
-    const allowed = ["YYYY", "YYYY-MM", "YYYY-MM-DD", "-90d"];
-    assert.deepEqual(
-      errors.map(({ parameter, code, allowed }: any) => [parameter, code, allowed]),
-      [
-        ["date_from", "unknown_value", allowed],
-        ["date_to", "unknown_value", allowed],
-      ],
-    );
-  }
-  for (const date of ["0000", "2024-02-29", "2026-12", "9999-12-31", "-90d", "-0d"]) {
-    const { isError } = await callTool(service, "list_signals", { date_from: date });
-    assert.equal(isError, undefined, date);
-  }
-});
-
-test("a list from a day to an earlier one is a wrong argument that says which must be first, and counts", async (t) => {
-  const service = await startService(t);
-  for (const [tool, name] of [
-    ["list_gps", "signal_date"],
-    ["list_principals", "start_date"],
-    ["list_signals", "date"],
-    ["list_projects", "completion_date"],
-  ] as const)
-    for (const [from, to] of [
-      ["2026-03-02", "2026-03-01"],
-      ["2026-04", "2026-03-31"],
-      ["2026", "2025-12"],
-      ["-7d", "-8d"],
-    ] as const) {
-      const args = { [`${name}_from`]: from, [`${name}_to`]: to };
-      const { isError, content } = await callTool(service, tool, args);
-      assert.equal(isError, true, `${tool} ${from} ${to}`);
-      const { code, errors } = JSON.parse(content[0]!.text);
-      assert.equal(code, "invalid-parameters");
-      assert.deepEqual(errors, [
-        {
-          parameter: `${name}_from`,
-          code: "out_of_order",
-          detail: `Must not be after '${name}_to', but ${from} is after ${to}.`,
-        },
-      ]);
-    }
-  for (const [from, to] of [
-    ["2026-03-01", "2026-03-01"],
-    ["2026-03-31", "2026-03"],
-    ["2026-12", "2026"],
-    ["2026", "2026-01-01"],
-  ] as const) {
-    const { isError } = await callTool(service, "list_signals", { date_from: from, date_to: to });
-    assert.equal(isError, undefined, `${from} ${to}`);
-  }
-  const { headers } = await service.get("/fetch-gp?gp_name=kkr");
-  assert.match(headers.get("ratelimit")!, /^"minute";r=39;/);
-});
-
 test("a wrong argument gets an answer that names the right one, and counts like the same fault over HTTP", async (t) => {
   const service = await startService(t);
   const faultsOf = async (name: string, args: Record<string, unknown>) => {
@@ -299,19 +235,10 @@ test("a wrong argument gets an answer that names the right one, and counts like 
 test("the first 20 of thousands of wrong arguments are listed, with their number", async (t) => {
   const service = await startService(t);
   const many = Object.fromEntries(Array.from({ length: 4500 }, (_, i) => [`p${i}`, 1]));
-  for (const [args, total] of [
-    [many, 4501],
-    [{ ...many, gp_name: "k", limit: 0 }, 4502],
-    [Object.fromEntries(Object.entries(many).slice(0, 20)), 21],
-    [{ ...Object.fromEntries(Object.entries(many).slice(0, 20)), gp_name: "kkr" }, undefined],
-  ] as const) {
-    const { content, isError } = await callTool(service, "fetch_gp", args);
-    assert.equal(isError, true);
-    const { detail, errors, errors_total } = JSON.parse(content[0]!.text);
-    assert.deepEqual([errors.length, errors[19].parameter, errors_total], [20, "p19", total]);
-    const number = `${total ?? 20} problems: `;
-    assert.ok(detail.startsWith(`${number}'p0' is not a parameter of fetch_gp; `), detail);
-  }
+  const { content } = await callTool(service, "fetch_gp", { ...many, gp_name: "k", limit: 0 });
+  const { detail, errors, errors_total } = JSON.parse(content[0]!.text);
+  assert.deepEqual([errors.length, errors[19].parameter, errors_total], [20, "p19", 4502]);
+  assert.match(detail, /^4502 problems: 'p0' is not a parameter of fetch_gp; /);
 });
 
 test("an argument may be of another type as long as its meaning is plain", async (t) => {
