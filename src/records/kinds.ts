@@ -9,16 +9,14 @@ interface Kind {
   title: string;
   /** Sheet name in a workbook. */
   sheet: string;
-  /** First dataset format with this kind. A new kind has the next format's number. */
-  since: number;
 }
 
 /** All kinds, in the order of datasets and of the reference. */
 export const kinds = {
-  gp: { prefix: "gp", plural: "GPs", title: "General Partners", sheet: "GPs", since: 3 },
-  principal: { prefix: "pr", plural: "principals", title: "Principals", sheet: "People", since: 3 },
-  signal: { prefix: "sg", plural: "signals", title: "Signals", sheet: "Signals", since: 3 },
-  project: { prefix: "pj", plural: "projects", title: "Projects", sheet: "Projects", since: 3 },
+  gp: { prefix: "gp", plural: "GPs", title: "General Partners", sheet: "GPs" },
+  principal: { prefix: "pr", plural: "principals", title: "Principals", sheet: "People" },
+  signal: { prefix: "sg", plural: "signals", title: "Signals", sheet: "Signals" },
+  project: { prefix: "pj", plural: "projects", title: "Projects", sheet: "Projects" },
 } as const satisfies Readonly<Record<string, Kind>>;
 
 export type RecordKind = keyof typeof kinds;
