@@ -50,7 +50,7 @@ export function openFacetIndexer(isMarket: boolean) {
   const index = (): FacetIndex => indexFacet(spellings, carriers.take(count));
   return {
     add(values: readonly string[], position: number): void {
-      for (const value of values.length < 2 ? values : new Set(values)) {
+      for (const value of values) {
         const number = numberOf.has(value) ? numberOf.get(value) : enter(value);
         if (number !== undefined) carriers.add(number, position);
       }
@@ -182,9 +182,9 @@ export function openExactSets(as: keyof typeof comparable) {
   const carriers = openLists();
   return {
     add(values: readonly string[], position: number): void {
-      for (const text of new Set(values.map(textOf)))
+      for (const value of values)
         carriers.add(
-          getOrCompute(numberOf, text, () => numberOf.size),
+          getOrCompute(numberOf, textOf(value), () => numberOf.size),
           position,
         );
     },

@@ -50,12 +50,18 @@ export function openNumbers(): { add(number: number): void; take(): Uint32Array<
   };
 }
 
-/** Opens lists that grow in any order, outside the heap. `take` packs them; every list added to is below its `count`. */
+/**
+ * Opens lists that grow in any order, outside the heap. A list does not repeat its last item. `take` packs the lists;
+ * every list added to is below its `count`.
+ */
 export function openLists() {
   const owners = openNumbers();
   const items = openNumbers();
+  const last: number[] = [];
   return {
     add(list: number, item: number): void {
+      if (last[list] === item) return;
+      last[list] = item;
       owners.add(list);
       items.add(item);
     },

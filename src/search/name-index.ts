@@ -65,28 +65,19 @@ function indexWords(
   gpOfName: Uint32Array,
   wordCount: number,
 ): NameIndex["gpsOfWord"] {
-  const open = () => ({
-    gps: openLists(),
-    /** Last GP added for each word, to skip repeats: a name, or two names of a GP, may share a word. */
-    lastGps: new Int32Array(wordCount).fill(-1),
-  });
-  const [alone, first, later] = [open(), open(), open()];
-  const add = ({ gps, lastGps }: typeof alone, word: number, gp: number) => {
-    if (lastGps[word] === gp) return;
-    lastGps[word] = gp;
-    gps.add(word, gp);
-  };
+  // They skip repeats: a name, or two names of a GP, may share a word.
+  const [alone, first, later] = [openLists(), openLists(), openLists()];
   gpOfName.forEach((gp, name) => {
     const start = starts[name]!;
     const end = starts[name + 1]!;
-    add(first, items[start]!, gp);
-    if (end - start === 1) add(alone, items[start]!, gp);
-    for (let at = start + 1; at < end; at++) add(later, items[at]!, gp);
+    first.add(items[start]!, gp);
+    if (end - start === 1) alone.add(items[start]!, gp);
+    for (let at = start + 1; at < end; at++) later.add(items[at]!, gp);
   });
   return {
-    alone: alone.gps.take(wordCount),
-    first: first.gps.take(wordCount),
-    later: later.gps.take(wordCount),
+    alone: alone.take(wordCount),
+    first: first.take(wordCount),
+    later: later.take(wordCount),
   };
 }
 
