@@ -132,8 +132,6 @@ export interface SourceEntry {
   namedGps: CanonicalGp[];
   /** Records to remove. Only an import that merges accepts these. */
   deleted?: readonly RecordName[];
-  /** True if no text has an ASCII control character or half a surrogate pair, so no check has to look for them. */
-  isPlain?: true;
   /** Reasons to reject the entry that its importer has found. */
   faults: RecordFault[];
 }

@@ -20,9 +20,8 @@ const controlCharacter = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 /**
  * Returns the faults of a record, at most one for each `field`. The list is empty if the record has none.
  * @param record any JSON value that an importer yields.
- * @param isPlain true for a record of a plain entry; see `SourceEntry`.
  */
-export function checkRecord(record: unknown, isPlain = false): RecordFault[] {
+export function checkRecord(record: unknown): RecordFault[] {
   if (typeof record !== "object" || record === null || Array.isArray(record))
     return [{ field: "record", reason: "must be a JSON object" }];
   const kind = (record as { record?: unknown }).record;
@@ -30,7 +29,7 @@ export function checkRecord(record: unknown, isPlain = false): RecordFault[] {
     return [{ field: "record", reason: `must be one of ${recordKinds.join(", ")}` }];
   const validator = canonicalValidators[kind];
   if (!validator.Check(record)) return schemaFaults(kind, validator.Errors(record)[1]);
-  return valueFaults(kind, record as Record<string, unknown>, isPlain);
+  return valueFaults(kind, record as Record<string, unknown>);
 }
 
 function isRecordKind(value: unknown): value is RecordKind {
@@ -131,17 +130,13 @@ const isPlainJson = (json: string) =>
  * Returns faults that the schemas do not express: days that do not exist, text that cannot be searched or sent, unknown
  * states. Searches members for bad text only if the whole record has some, which takes a fraction of the time.
  */
-function valueFaults(
-  kind: RecordKind,
-  record: Readonly<Record<string, unknown>>,
-  isPlain: boolean,
-): RecordFault[] {
+function valueFaults(kind: RecordKind, record: Readonly<Record<string, unknown>>): RecordFault[] {
   const faults: RecordFault[] = [];
   const add = (field: string, reason: string | undefined) => {
     if (reason !== undefined && !faults.some((fault) => fault.field === field))
       faults.push({ field, reason });
   };
-  if (!isPlain && !isPlainJson(JSON.stringify(record)))
+  if (!isPlainJson(JSON.stringify(record)))
     for (const [field, value] of Object.entries(record)) add(field, textFault(value));
   for (const { name, check } of checkedMembers[kind]) add(name, check(record[name]));
   for (const { field, reason } of stateFaults(record)) add(field, reason);
