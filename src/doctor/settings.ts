@@ -50,18 +50,15 @@ export const database: Check = {
   async look({ config }) {
     const url = config?.databaseUrl ?? null;
     if (url === null) return [];
-    const { connectPostgres, placeName } = await import("#store/postgres.ts");
+    const { placeName, withSession } = await import("#store/postgres.ts");
     const { refuseUnfit, refuseUnready } = await import("#store/postgres-schema.ts");
     const place = placeName(url);
     try {
-      const session = await connectPostgres(url);
-      try {
+      return await withSession(url, async (session) => {
         const version = await refuseUnfit(session, url);
         await refuseUnready(session, place);
         return [ok(`${place} has the current schema; its server is version ${version}`)];
-      } finally {
-        session.close();
-      }
+      });
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       return [fail(error.message, "Do what this line says, then run doctor again.")];

@@ -66,12 +66,8 @@ function contentFinding(file: string, name: StoreName): Finding {
 function lookInto<R>(file: string, look: (database: DatabaseSync) => R): R {
   // Without a write-ahead log, nobody has the file open, and an ordinary read would create one.
   const place = existsSync(`${file}-wal`) ? file : immutableUri(file);
-  const database = new DatabaseSync(place, { readOnly: true, timeout: 1000 });
-  try {
-    return look(database);
-  } finally {
-    database.close();
-  }
+  using database = new DatabaseSync(place, { readOnly: true, timeout: 1000 });
+  return look(database);
 }
 
 /**

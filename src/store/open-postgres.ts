@@ -1,13 +1,6 @@
 /** Opens a store in PostgreSQL: Kysely on a bounded pool of connections, with the same transactions as in SQLite. */
 import type { Socket } from "node:net";
-import {
-  CompiledQuery,
-  Kysely,
-  PostgresDialect,
-  type PostgresPool,
-  sql,
-  type Transaction,
-} from "kysely";
+import { Kysely, PostgresDialect, type PostgresPool, sql, type Transaction } from "kysely";
 import type { PoolClient } from "pg";
 import { StoreFault } from "./domain-error.ts";
 import {
@@ -19,6 +12,7 @@ import {
   gateOf,
   notTriedNow,
   placeName,
+  withSession,
 } from "./postgres.ts";
 import { refuseUnready } from "./postgres-schema.ts";
 import { postgresFault } from "./store-fault.ts";
@@ -56,18 +50,8 @@ export async function openPostgresStore<Tables>(url: string) {
  *   database cannot be used.
  */
 export async function openReadyStore<Tables>(url: string) {
-  const store = await openPostgresStore<Tables>(url);
-  const query = async <Row>(text: string) => {
-    const { rows } = await store.database.executeQuery(CompiledQuery.raw(text));
-    return rows as Row[];
-  };
-  try {
-    await refuseUnready({ query }, placeName(url));
-    return store;
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
+  await withSession(url, (session) => refuseUnready(session, placeName(url)));
+  return openPostgresStore<Tables>(url);
 }
 
 const connectionsMax = 4;

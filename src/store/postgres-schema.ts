@@ -1,7 +1,7 @@
 /** Checks that a PostgreSQL server is suitable and its schema current, and applies missing steps. */
 import { DomainError, StoreFault } from "./domain-error.ts";
 import { type PostgresStep, postgresSteps } from "./postgres-steps.ts";
-import { connectPostgres, placeName, type PostgresSession } from "./postgres.ts";
+import { placeName, type PostgresSession, withSession } from "./postgres.ts";
 import { type Unfit, unfitSchema } from "./schema-steps.ts";
 
 /**
@@ -11,7 +11,7 @@ import { type Unfit, unfitSchema } from "./schema-steps.ts";
  * @throws StoreFault `unusable` if there is no schema for new tables.
  */
 async function readSchema(
-  session: Pick<PostgresSession, "query">,
+  session: PostgresSession,
   place: string,
   steps: readonly PostgresStep[] = postgresSteps,
 ) {
@@ -46,10 +46,7 @@ async function readSchema(
  * @throws DomainError `conflict` if steps are missing or this program cannot use the schema, StoreFault as `readSchema`
  *   does.
  */
-export async function refuseUnready(
-  session: Pick<PostgresSession, "query">,
-  place: string,
-): Promise<void> {
+export async function refuseUnready(session: PostgresSession, place: string): Promise<void> {
   const { missing, unfit } = await readSchema(session, place);
   if (unfit !== null) throw refusal(place, unfit);
   const names = missing.map(({ name }) => name).join(", ");
@@ -76,13 +73,12 @@ const migrationLock = 7_240_318_115_001;
  * @throws DomainError `conflict` if this program cannot use the schema, StoreFault `busy` if another migration takes
  *   longer than 30 s, `unusable` as `refuseUnfit` does.
  */
-export async function migratePostgres(
+export function migratePostgres(
   url: string,
   steps: readonly PostgresStep[] = postgresSteps,
 ): Promise<string[]> {
   const place = placeName(url);
-  const session = await connectPostgres(url, { limits: patient });
-  try {
+  const migrate = async (session: PostgresSession) => {
     await refuseUnfit(session, url);
     // The lock is taken before the steps are read, because another migration could be applying some. It ends with the
     // session.
@@ -105,9 +101,8 @@ export async function migratePostgres(
       }
     });
     return missing.map(({ name }) => name);
-  } finally {
-    session.close();
-  }
+  };
+  return withSession(url, migrate, { limits: patient });
 }
 
 /**
@@ -143,13 +138,10 @@ async function sharesConnections(first: PostgresSession, url: string): Promise<b
   const processOf = async (session: PostgresSession) =>
     (await session.query<{ pid: number }>("select pg_backend_pid() as pid"))[0]!.pid;
   const before = await processOf(first);
-  const second = await connectPostgres(url);
-  try {
+  return withSession(url, async (second) => {
     await second.query("begin");
     const others = await processOf(second);
     const after = await processOf(first);
     return others === before || after !== before;
-  } finally {
-    second.close();
-  }
+  });
 }
