@@ -230,5 +230,5 @@ export const choice = (
   >`;
 
 /** Returns the error in a sent form; false if there is none. */
-export const faultNote = (fault: string | undefined): Part =>
+const faultNote = (fault: string | undefined): Part =>
   fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`;
