@@ -190,7 +190,7 @@ test("while PostgreSQL is away every call is refused within two seconds and name
     return true;
   });
   // Not tried again within the second.
-  await assert.rejects(store.take(), /it is tried again each second/);
+  await assert.rejects(store.take(), /is tried again each second/);
 });
 
 test("a database without the tables says what makes them", async (t) => {

@@ -381,7 +381,7 @@ function shownOnce(request: MemberRequest, issued: IssuedKey, oldExpiresAt?: str
           <p>Keep it beside your program, in a <code>.env</code> file that is never committed:</p>
           ${copyBlock("Line for .env", environment)}
           <p>
-            The same call in TypeScript and Python is in the <a href="/docs/samples">samples</a>;
+            The <a href="/docs/fetch-gp">docs</a> have the same call in TypeScript and Python;
             <a href="/docs/mcp">Agents</a> has settings for programs that speak MCP.
           </p>
         </section>
