@@ -119,7 +119,7 @@ export function openCatalogue(folder: string): Catalogue {
     if (version === null || isVersion(version)) return version;
     const last = lastPublished(list())?.version;
     throw new DatasetFault(
-      `${pointer} does not name a dataset; 'gp-records datasets publish ${last ?? "VERSION"}' writes it again.`,
+      `${pointer} does not name a dataset. ${last === undefined ? "Remove this file, and import every source again." : `Run 'gp-records datasets publish ${last}', which writes this file again.`}`,
     );
   };
   return {

@@ -47,7 +47,7 @@ function findFault(
     fault,
     mend: isCurrent
       ? `Put ${part} back from a backup, and run 'gp-records datasets publish ${version}'; or ${wayOn(catalogue)}.`
-      : `It is not served: put ${files} back from a backup, or delete them.`,
+      : `It is not the current dataset. Put ${files} back from a backup, or delete both files.`,
   });
   if (!existsSync(file)) return broken(`${file}, which ${facts} describes, is missing.`);
   if (!existsSync(facts)) return broken(`${facts}, which describes ${file}, is missing.`);
@@ -69,7 +69,10 @@ function findFault(
     const without = (advice: string) => message.slice(0, -advice.length).trimEnd();
     if (message.endsWith(factsRemedy)) return broken(without(factsRemedy), facts);
     // A backup would not help, because it contains the same file.
-    return message.endsWith(remedy) ? { fault: without(remedy), mend: remedy } : broken(message);
+    if (!message.endsWith(remedy)) return broken(message);
+    const ofSpare =
+      "It is not the current dataset, so nothing has to be done; this gp-records cannot publish it.";
+    return { fault: without(remedy), mend: isCurrent ? remedy : ofSpare };
   }
 }
 
@@ -77,4 +80,4 @@ function findFault(
 const wayOn = (catalogue: DatasetList) =>
   findBefore(catalogue) === undefined
     ? `remove ${join(catalogue.folder, "current")} and import every source again`
-    : "serve the dataset before it with 'gp-records datasets rollback'";
+    : "return to the dataset before it with 'gp-records datasets rollback'";

@@ -27,7 +27,7 @@ export async function publishVersion(store: DatasetStore, choice: Choice): Promi
   if (!isForced)
     await refuseUnreadable(
       store,
-      "Update that server first, or add --force; it then keeps the dataset that it serves.",
+      "Update that server first, or add --force; the server then keeps the dataset that it serves.",
     );
   return makeCurrent(store, generation);
 }
@@ -35,9 +35,9 @@ export async function publishVersion(store: DatasetStore, choice: Choice): Promi
 function refuseOutdated(list: DatasetList, generation: Generation): void {
   const current = list.currentVersion();
   if (!isOutdated(generation, current)) return;
-  const base = generation.built_from ?? "an empty folder";
+  const base = generation.built_from ?? "no dataset";
   throw new DatasetFault(
-    `${generation.version} was built from ${base}, but ${current ?? "no dataset"} is current now. Publishing it would lose what changed since. Import again, or add --discard-newer to lose it.`,
+    `${generation.version} was not published: ${base} was current when it was built, but ${current ?? "no dataset"} is current now, and what changed in between would be lost. Import again, or add --discard-newer to lose those changes.`,
   );
 }
 
@@ -49,7 +49,7 @@ export async function rollBack(store: DatasetStore): Promise<Generation> {
   const before = chosenBefore(await store.read());
   await refuseUnreadable(
     store,
-    `Update that server first, or run 'gp-records datasets publish ${before.version} --force'.`,
+    `Update that server first, or run 'gp-records datasets publish ${before.version} --force'; the server then keeps the dataset that it serves.`,
   );
   return makeCurrent(store, before);
 }
@@ -59,7 +59,7 @@ export function chosenBefore(list: DatasetList): Generation {
   const before = findBefore(list);
   if (before !== undefined) return before;
   throw new DatasetFault(
-    "There is no dataset before the current one; 'gp-records datasets list' shows all datasets.",
+    "No published dataset comes before the current one; 'gp-records datasets list' shows all datasets.",
   );
 }
 
@@ -70,7 +70,7 @@ export async function refuseUnreadable(store: DatasetStore, advice: string): Pro
   if (unable === undefined) return;
   const { host, pid, program, formats } = unable;
   throw new DatasetFault(
-    `The server on ${host}, process ${pid}, runs gp-records ${program}, which reads datasets of format ${formats.join(", ")} but not of format ${ownFormat}. ${advice}`,
+    `The server on ${host}, process ${pid}, runs gp-records ${program}, which reads datasets of format ${formats.join(", ")} but not of format ${ownFormat}. Nothing was published. ${advice}`,
   );
 }
 

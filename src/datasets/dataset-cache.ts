@@ -115,10 +115,10 @@ function markAsCache({ folder, versions }: Catalogue): void {
   const [own] = versions();
   if (own !== undefined)
     throw new DatasetFault(
-      `${folder} has datasets of its own, such as ${own}. With DATABASE_URL it would become a cache of the database's datasets, and its own would be deleted. Set DATA_DIR to an empty folder; \`gp-records backup\` and \`restore --to\` move this folder's content into an empty database.`,
+      `${folder} has datasets of its own, such as ${own}. With DATABASE_URL it would become a cache of the database's datasets, and its own would be deleted. Nothing was changed. Set DATA_DIR to an empty folder. To move what this folder has into an empty database, run \`gp-records backup FILE\` without DATABASE_URL, and then \`gp-records restore FILE --to URL\`.`,
     );
   writeSynced(
     mark,
-    "Files here are fetched from the database that DATABASE_URL names, and deleted again.\n",
+    "The datasets in this folder are copies from the database in DATABASE_URL. gp-records deletes old copies.\n",
   );
 }

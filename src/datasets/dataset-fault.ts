@@ -24,12 +24,12 @@ export const noDataset = (version: string) =>
   );
 
 export const isCurrentDataset = (version: string) =>
-  new DatasetFault(`${version} is the current dataset, which cannot be removed.`);
+  new DatasetFault(`${version} was not removed, because it is the current dataset.`);
 
 /** Returns the fault for a publication whose caller expected another current version, or no current version. */
 export const overtaken = (version: string, current: string | null, expected: string | null) =>
   new DatasetFault(
-    `${version} was not published: ${current ?? "no dataset"} took the place of ${expected ?? "no dataset"} meanwhile, and its changes would be lost. Run the command again.`,
+    `${version} was not published, because the current dataset changed meanwhile: it was ${expected ?? "none"}, and is now ${current ?? "none"}. Run the command again.`,
   );
 
 /** Reads a file. Returns null if it does not exist. */

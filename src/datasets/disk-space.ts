@@ -26,10 +26,10 @@ export function abandonDraft(error: unknown, path: string): unknown {
   const free = bavail * bsize;
   const advice =
     free > 2 * written
-      ? "The cause is a quota, a limit on file sizes (ulimit -f), or a full folder for temporary files: raise the limit, or free some space there"
-      : "Free some space; 'gp-records datasets prune' removes old datasets";
+      ? "Since the disk has room, a quota or a limit on file sizes (ulimit -f) was reached, or the folder for temporary files (TMPDIR) is full: raise the quota or the limit, or free some space in that folder"
+      : "Free some space on that disk; 'gp-records datasets prune' removes old datasets";
   return new DatasetFault(
-    `${folder} needs more than ${words(written)} bytes for the new dataset; ${words(free)} are free on its disk. Nothing was published. ${advice}.`,
+    `${folder} has no room for the new dataset, which needs more than ${words(written)} bytes; the disk has ${words(free)} bytes free. Nothing was published. ${advice}.`,
     "full",
     { cause: error },
   );

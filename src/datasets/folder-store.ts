@@ -24,7 +24,7 @@ export function openFolderStore({ folder, changesDays, warn, now }: StoreOrder):
     } catch (error) {
       const reason = (error as Error).message.replace(/\.$/, "");
       warn(
-        `the publication of ${version} could not be added to the list for /changes, so clients that follow /changes must read all records again: ${reason}`,
+        `${version} is being published, but could not be added to the list for /changes, so clients that follow /changes must read all records again: ${reason}`,
       );
     }
   }

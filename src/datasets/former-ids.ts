@@ -70,7 +70,7 @@ function claim(claimedBy: Map<string, string>, id: string, { sourceId, source }:
   const rival = claimedBy.get(id);
   if (rival !== undefined)
     throw new DatasetFault(
-      `GPs '${rival}' and '${sourceId}' of source '${source}' both claim ${id} in \`former_ids\`. A former id may belong to only one GP, and not to a GP that still exists.`,
+      `GPs '${rival}' and '${sourceId}' of source '${source}' both claim the id ${id}, as their own or in \`former_ids\`. Nothing was published. Remove this id, or the source's id for it, from the \`former_ids\` of one GP, or leave that GP out.`,
     );
   claimedBy.set(id, sourceId);
 }
@@ -87,6 +87,6 @@ function twins(id: string, gps: readonly DraftRecord[]): DatasetFault {
     .toSorted()
     .join(" and ");
   return new DatasetFault(
-    `A former id makes GPs ${names} the same GP, ${id}, but they still exist as separate GPs. Leave one of them out. To separate them again, roll back to the dataset before they were merged.`,
+    `Former ids merge GPs ${names} into one GP, ${id}, but they still exist as separate GPs. Nothing was published. Leave all but one of them out, or the former id if it is new. To undo an earlier merge, publish the dataset before it with 'gp-records datasets publish VERSION'.`,
   );
 }

@@ -70,7 +70,7 @@ export function readFacts(path: string, version: string): Generation {
   }
   if (facts?.version === version) return withAllCounts(facts);
   throw new DatasetFault(
-    `${path} describes another dataset: "version" is ${JSON.stringify(facts?.version)} instead of "${version}". ${factsRemedy}`,
+    `${path} does not describe its dataset: "version" is ${JSON.stringify(facts?.version) ?? "missing"} instead of "${version}". ${factsRemedy}`,
   );
 }
 

@@ -14,7 +14,7 @@ export const immutableUri = (path: string) =>
 
 /** Remedy for an unusable current dataset. Importing every source again restores records and ids. */
 export const remedy =
-  "Publish another version, or remove the file `current` beside it and import every source again.";
+  "Publish another dataset with 'gp-records datasets publish VERSION'. If there is none, remove the file `current` beside this one, and import every source again.";
 
 /**
  * Returns the fault of an unusable dataset.
@@ -73,11 +73,11 @@ export function isOwnFormat(path: string): boolean {
 function otherRules({ format_version, fold_version }: Meta): string | undefined {
   if (format_version !== String(formatVersion)) {
     const age = Number(format_version) < formatVersion ? "an older" : "a newer";
-    return `has format ${format_version}, that of ${age} gp-records; this program reads format ${formatVersion}`;
+    return `has format ${format_version}, that of ${age} gp-records; this program reads only format ${formatVersion}`;
   }
   return fold_version === String(foldVersion)
     ? undefined
-    : `has fold_version ${fold_version}; this program reads fold_version ${foldVersion}`;
+    : `has text folded by rule ${fold_version} (fold_version); this program reads only rule ${foldVersion}`;
 }
 
 /**

@@ -203,7 +203,7 @@ export function openSharedStore(
       } catch (error) {
         const { message } = error as Error;
         warn(
-          `${folder} does not have the published dataset; a server there fetches it: ${message}`,
+          `${version} was published, but ${folder} could not be switched to it (${message}); a server that uses this folder will try again by itself`,
         );
       }
       return published;

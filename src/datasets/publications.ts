@@ -101,7 +101,7 @@ function parseList(text: string, path: string): Publication[] {
     // The fault is thrown below.
   }
   throw new DatasetFault(
-    `${path} is damaged. Put it back from a backup, or remove it: /changes then starts again with the next publication.`,
+    `${path} is damaged. Remove this file: /changes then starts again with the next publication.`,
   );
 }
 

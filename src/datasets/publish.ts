@@ -103,7 +103,7 @@ export async function importSource(
   if (!request.isDryRun && !isStaged)
     await refuseUnreadable(
       store,
-      "Update that server first; or import with --stage, and publish the dataset once it is updated.",
+      "Update that server first; or import with --stage, and publish the dataset once the server is updated.",
     );
   const list = await store.read();
   const current = list.current();
@@ -122,7 +122,10 @@ export async function importSource(
     const order = { path, request, dropped, builtAt, previous, texts };
     const { meta, ...built } = await build(order);
     if (meta === null || request.isDryRun) return built;
-    verifyGeneration(path);
+    verifyGeneration(
+      path,
+      " Nothing was published. Import again; if it fails again, check the disk and the memory.",
+    );
     const generation = generationOf(path, meta, built.records!, current?.version ?? null);
     const draft = { path, generation, isStaged };
     if (!isStaged) return { ...built, published: await addAndPublish(store, draft) };

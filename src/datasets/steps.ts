@@ -12,7 +12,7 @@ import {
   type Members,
 } from "./compare.ts";
 import type { Generation } from "./generation.ts";
-import { openPublished } from "./open-generation.ts";
+import { openPublished, remedy } from "./open-generation.ts";
 import { openPublications } from "./publications.ts";
 import type { DatasetStore, MadeStep } from "./store.ts";
 
@@ -63,7 +63,7 @@ export async function stepTo(
 
 /** Returns the warning about a step that was not written, without a full stop. */
 export const noStep = (from: string, to: string, { message }: Error) =>
-  `the changes from ${from} to ${to} were not written, so clients that follow /changes must read all records again: ${message.replace(/\.$/, "")}`;
+  `the changes from ${from} to ${to} were not written for /changes, so clients that follow /changes must read all records again: ${message.replace(` ${remedy}`, "").replace(/\.$/, "")}`;
 
 const hashIn = (noted: readonly Publication[], version: string) =>
   noted.find((one) => one.version === version && one.hash !== null)?.hash ?? null;

@@ -27,7 +27,7 @@ const unpack = promisify(zstdDecompress);
 
 /** Remedy for a damaged stored file. */
 export const storedRemedy =
-  "Go back with 'gp-records datasets rollback', or import again; or restore the database from its backup.";
+  "Restore the database from its backup; until then, another dataset can be served with 'gp-records datasets publish VERSION'.";
 
 /** A file that is stored in parts, or will be. */
 interface StoredFile {
@@ -81,7 +81,9 @@ export async function pushDataset(
 ): Promise<void> {
   const { version: name } = generation;
   if (!(await pushFile(session, path, { ...generation, name })))
-    throw new DatasetFault(`${name} is already stored, by another import. Import again.`);
+    throw new DatasetFault(
+      `${name} is already in the database, stored by another import. Nothing was published. Import again.`,
+    );
   const values = [name, JSON.stringify(generation), isAdded];
   await session.query("insert into dataset (version, facts, is_added) values ($1, $2, $3)", values);
 }
@@ -107,12 +109,12 @@ async function* storedParts(session: PostgresSession, name: string): AsyncGenera
     [name],
   );
   if (file === undefined)
-    throw new DatasetFault(`The stored file ${name} is missing. ${storedRemedy}`);
+    throw new DatasetFault(`The file ${name} is missing in the database. ${storedRemedy}`);
   const count = Math.ceil(file.bytes / partBytes);
   const digest = createHash("sha256");
   for (let number = 0; number < count; number++) {
     const [row] = await session.query<{ bytes: Buffer }>(selectPartSql, [name, number]);
-    const what = `Part ${number + 1} of ${count} of the stored file ${name}`;
+    const what = `Part ${number + 1} of ${count} of the file ${name} in the database`;
     if (row === undefined) throw new DatasetFault(`${what} is missing. ${storedRemedy}`);
     const part = await unpack(row.bytes).catch((error: Error) => {
       throw new DatasetFault(`${what} is damaged: ${error.message}. ${storedRemedy}`);
@@ -122,7 +124,7 @@ async function* storedParts(session: PostgresSession, name: string): AsyncGenera
   }
   if (digest.digest("hex") !== file.sha256)
     throw new DatasetFault(
-      `The stored file ${name} is damaged: its SHA-256 differs. ${storedRemedy}`,
+      `The file ${name} in the database is damaged: its SHA-256 differs. ${storedRemedy}`,
     );
 }
 

@@ -25,10 +25,11 @@ const sampleSize = 1000;
 /** Number of documents that are read together. The bytes of all would not fit into memory. */
 const batchSize = 500;
 
-/** Verifies a generation's file. @throws DatasetFault that names the fault. */
-export function verifyGeneration(path: string): void {
+/** Verifies a generation's file. @throws DatasetFault that names the fault, with the given advice. */
+export function verifyGeneration(path: string, advice = ""): void {
   const { db, meta } = openGeneration(path);
-  const damage = (what: string) => new DatasetFault(`The dataset ${path} is damaged: ${what}.`);
+  const damage = (what: string) =>
+    new DatasetFault(`The dataset ${path} is damaged: ${what}.${advice}`);
   try {
     const fault = firstFault(db, meta);
     if (fault !== undefined) throw damage(fault);

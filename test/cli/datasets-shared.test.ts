@@ -74,7 +74,7 @@ test("datasets imported on one machine are listed, compared, published and gone 
   assert.equal((await one.json("datasets rollback")).version, second.version);
   assert.equal((await other.json("datasets rollback")).version, first.version);
   const refused = await one.refusal(exitCodes.conflict, "datasets rollback");
-  assert.match(refused, /There is no dataset before the current one/);
+  assert.match(refused, /No published dataset comes before the current one/);
   // The folder of whoever published points there, too, so that its server starts with it.
   const folder = openCatalogue(join(other.dataDir, "datasets"));
   assert.equal(folder.currentVersion(), first.version);
@@ -119,7 +119,9 @@ test("verify names what is stored damaged, and fetches anew what is only damaged
     assert.match(found.out, new RegExp(`${first.version}  sound`));
     assert.match(
       found.out,
-      new RegExp(`${second.version}  Part 1 of 1 of the stored file ${second.version} is damaged`),
+      new RegExp(
+        `${second.version}  Part 1 of 1 of the file ${second.version} in the database is damaged`,
+      ),
     );
     assert.match(found.out, /Restore the database from its backup; until then .* rollback'/);
   }
@@ -242,7 +244,7 @@ test("verify tells of every dataset, and ends with 6 naming the file that is dam
   assert.match(
     out,
     new RegExp(
-      `^${older}  ${file} is not the file that was published: .*\n  It is not served: put `,
+      `^${older}  ${file} is not the file that was published: .*\n  It is not the current dataset\\. Put `,
     ),
   );
   const [check] = JSON.parse((await start("datasets verify --json")).out);

@@ -60,7 +60,7 @@ test("datasets are listed, shown, published and gone back from, and what is not 
       );
   assert.match(
     await refusal(exitCodes.conflict, "datasets rollback"),
-    /^error: There is no dataset before the current one;.*\n$/,
+    /^error: No published dataset comes before the current one;.*\n$/,
   );
   assert.equal(await current(), older);
 });

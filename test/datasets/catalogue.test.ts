@@ -139,7 +139,9 @@ test("a pointer that names no version is a fault, never an empty folder", async 
     const catalogue = await imported(t, [gp("a")]);
     const only = catalogue.currentVersion()!;
     writeFileSync(join(catalogue.folder, "current"), text);
-    const words = new RegExp(`does not name a dataset; 'gp-records datasets publish ${only}'`);
+    const words = new RegExp(
+      `does not name a dataset\\. Run 'gp-records datasets publish ${only}'`,
+    );
     assert.throws(() => catalogue.current(), words);
     await assert.rejects(importRecords(catalogue, [gp("d")], on(day(4))), words);
     catalogue.publish(only, "2026-11-09T00:00:00Z");

@@ -45,7 +45,10 @@ for (const [what, damage] of damages)
     damage(catalogue.pathOf(older));
     const [first, second] = [...checkGenerations(catalogue, false)];
     assert.ok(first!.fault!.includes(join(catalogue.folder, older)), first!.fault!);
-    assert.match(first!.mend!, /^It is not served: put .* back from a backup, or delete them\.$/);
+    assert.match(
+      first!.mend!,
+      /^It is not the current dataset\. Put .* back from a backup, or delete both files\.$/,
+    );
     assert.equal(second!.fault, null);
 
     const other = temporaryCatalogue(t);
@@ -72,7 +75,7 @@ test("a dataset of another format is reported as such, without advice to restore
   const [first] = [...checkGenerations(catalogue, true)];
   assert.match(
     first!.fault!,
-    /has format 99, that of a newer gp-records; this program reads format \d+\.$/,
+    /has format 99, that of a newer gp-records; this program reads only format \d+\.$/,
   );
   assert.doesNotMatch(first!.mend!, /backup/);
 });
@@ -96,11 +99,14 @@ test("where the facts of a sound dataset name another version, they are at fault
   assert.match(served!.fault!, /"version" is "\S+-00000000" instead of "2026\S+"\.$/);
   assert.equal(
     served!.mend,
-    `Put ${facts} back from a backup, and run 'gp-records datasets publish ${current}'; or serve the dataset before it with 'gp-records datasets rollback'.`,
+    `Put ${facts} back from a backup, and run 'gp-records datasets publish ${current}'; or return to the dataset before it with 'gp-records datasets rollback'.`,
   );
   changeFacts(catalogue.folder, older, change);
   const [first] = [...checkGenerations(catalogue, false)];
-  assert.match(first!.mend!, /^It is not served: put .* back from a backup, or delete them\.$/);
+  assert.match(
+    first!.mend!,
+    /^It is not the current dataset\. Put .* back from a backup, or delete both files\.$/,
+  );
 });
 
 test("without a previous dataset nobody is told to roll back", async (t) => {

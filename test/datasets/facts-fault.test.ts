@@ -79,7 +79,7 @@ test("facts that are of another dataset, or no facts at all, are a fault that na
   copyFileSync(factsPath(catalogue, older), facts);
   assert.throws(() => catalogue.current(), {
     name: "DatasetFault",
-    message: `${facts} describes another dataset: "version" is "${older}" instead of "${current}". 'gp-records datasets verify' says how to fix it.`,
+    message: `${facts} does not describe its dataset: "version" is "${older}" instead of "${current}". 'gp-records datasets verify' says how to fix it.`,
   });
   assert.deepEqual(
     catalogue.list().map(({ version }) => version),

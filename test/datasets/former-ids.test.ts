@@ -146,11 +146,11 @@ const contradictions: Record<string, { deliveries: object[][]; words: RegExp }> 
   },
   "claimed by two": {
     deliveries: [[gp("a")], [gp("b", { former_ids: ["a"] }), gp("c", { former_ids: [a] })]],
-    words: /'[bc]' and '[bc]' of source 'own' both claim gp_/,
+    words: /'[bc]' and '[bc]' of source 'own' both claim the id gp_/,
   },
   "claimed from one that claims": {
     deliveries: [[gp("a")], [gp("b", { former_ids: ["a"] }), gp("c", { former_ids: ["b"] })]],
-    words: /'[bc]' and '[bc]' of source 'own' both claim gp_/,
+    words: /'[bc]' and '[bc]' of source 'own' both claim the id gp_/,
   },
 };
 

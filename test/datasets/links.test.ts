@@ -62,9 +62,13 @@ test("a link to a missing record rejects the line and says which", async (t) => 
   assert.deepEqual(
     collected.rejections.listed.map(({ line, field, reason }) => [line, field, reason]),
     [
-      [2, "gps", "names gp 'gone', which this source does not have"],
-      [3, "gps", "names gp 'lost', which this source does not have"],
-      [4, "project_ids", "names project 'none', which this source does not have"],
+      [2, "gps", "names gp 'gone', which this source does not have, or which was rejected"],
+      [3, "gps", "names gp 'lost', which this source does not have, or which was rejected"],
+      [
+        4,
+        "project_ids",
+        "names project 'none', which this source does not have, or which was rejected",
+      ],
     ],
   );
   assert.deepEqual([collected.read, collected.accepted, collected.rejections.count], [4, 1, 3]);
@@ -108,9 +112,9 @@ test("rejections cascade: whatever names a rejected record is rejected too", asy
       collected.rejections.listed.map(({ field, reason }) => `${field} ${reason}`).toSorted(),
       [
         "aum_usd must be at least 0",
-        "gps names gp 'b', which this source does not have",
-        "gps names gp 'b', which this source does not have",
-        "project_ids names project 'x', which this source does not have",
+        "gps names gp 'b', which this source does not have, or which was rejected",
+        "gps names gp 'b', which this source does not have, or which was rejected",
+        "project_ids names project 'x', which this source does not have, or which was rejected",
       ],
     );
     assert.deepEqual(rows(catalogue, "select source_id from canonical order by 1"), [

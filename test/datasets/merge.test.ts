@@ -133,8 +133,8 @@ test("a record that others still link to is not removed, and one of them is name
   assert.deepEqual(
     collected.rejections.listed.map(({ line, field, reason }) => [line, field, reason]),
     [
-      [1, "deleted", "gp 'a' cannot be removed while others name it: project 'x'"],
-      [2, "deleted", "project 'x' cannot be removed while others name it: signal 's'"],
+      [1, "deleted", "gp 'a' cannot be removed while other records name it: project 'x'"],
+      [2, "deleted", "project 'x' cannot be removed while other records name it: signal 's'"],
     ],
   );
   assert.deepEqual([collected.read, collected.accepted], [3, 1]);
@@ -226,7 +226,7 @@ test("GPs that became one stay so in a merge, whichever of their ids it uses", a
   const { id: idOfB } = documentOf(catalogue, "gp", "b");
   await assert.rejects(
     merge(catalogue, [gp("a", { former_ids: ["b"] })]),
-    /A former id makes GPs .* the same GP, gp_\w{16}, .*Leave one of them out/,
+    /Former ids merge GPs .* into one GP, gp_\w{16}, .*Leave all but one of them out/,
   );
   await merge(
     catalogue,

@@ -62,7 +62,7 @@ test("of two that publish at once one is refused, and names what became current 
     assert.equal(lost.status, "rejected");
     assert.match(
       String((lost as PromiseRejectedResult).reason),
-      new RegExp(`was not published: ${rivals[won]} took the place of ${base} meanwhile`),
+      new RegExp(`was not published, .* it was ${base}, and is now ${rivals[won]}\\.`),
     );
     assert.equal((await store.read()).currentVersion(), rivals[won]);
   }
@@ -82,7 +82,9 @@ test("a damaged or missing part is refused and named, and nothing of it stays", 
     );
   for (const at of ["0", "100", "length(bytes) / 2", "length(bytes) - 1"]) {
     await flip(at);
-    await refused(new RegExp(`^Part 2 of ${parts} of the stored file ${version} is damaged: `));
+    await refused(
+      new RegExp(`^Part 2 of ${parts} of the file ${version} in the database is damaged: `),
+    );
     await flip(at);
   }
   await other.store.open(version);
@@ -92,9 +94,11 @@ test("a damaged or missing part is refused and named, and nothing of it stays", 
     database,
     "update dataset_part set bytes = (select p.bytes from dataset_part p where p.number = 0) where number = 1",
   );
-  await refused(new RegExp(`^The stored file ${version} is damaged: its SHA-256 differs`));
+  await refused(new RegExp(`^The file ${version} in the database is damaged: its SHA-256 differs`));
   await runSql(database, "delete from dataset_part where number = 2");
-  await refused(new RegExp(`^Part 3 of ${parts} of the stored file ${version} is missing`));
+  await refused(
+    new RegExp(`^Part 3 of ${parts} of the file ${version} in the database is missing`),
+  );
   assert.deepEqual(readdirSync(other.cache.catalogue.folder), before);
 });
 
@@ -142,7 +146,7 @@ test("a dataset that is stored already is not stored again, and the one that is 
   const [, one, other, built] = await twoMachines(t, "a");
   const version = await add(one.store, built, true);
   await assert.rejects(add(other.store, built, true), {
-    message: `${version} is already stored, by another import. Import again.`,
+    message: `${version} is already in the database, stored by another import. Nothing was published. Import again.`,
   });
   await other.store.open(version);
 });

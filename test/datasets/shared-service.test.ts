@@ -157,7 +157,7 @@ test("what cannot be fetched is wanted, not served, and told once, the server st
   const failing = await (await fetch(`${service.adminAddress}/metrics`)).text();
   assert.match(failing, /^gp_records_failing\{part="dataset"\} 1$/m);
   const told = (words: string) => service.log.filter((line) => line.includes(words)).length;
-  const damaged = `Part 1 of 1 of the stored file ${version} is damaged`;
+  const damaged = `Part 1 of 1 of the file ${version} in the database is damaged`;
   await until(
     () => service.get("/health", { "x-api-key": "" }),
     () => told(damaged) > 0,

@@ -275,14 +275,14 @@ test("another format version and another fold version are refused with both numb
     `update meta set value = '${value}' where key = '${key}'`;
   refuses(
     await changedFile(t, change("format_version", 2)),
-    /has format 2, that of an older gp-records; this program reads format 3\. .* import every source again\.$/,
+    /has format 2, that of an older gp-records; this program reads only format 3\. .* import every source again\.$/,
   );
   refuses(
     await changedFile(t, change("format_version")),
-    /has format 7, that of a newer gp-records; this program reads format 3/,
+    /has format 7, that of a newer gp-records; this program reads only format 3/,
   );
   refuses(
     await changedFile(t, change("fold_version")),
-    /has fold_version 7; this program reads fold_version 1/,
+    /folded by rule 7 \(fold_version\); this program reads only rule 1/,
   );
 });

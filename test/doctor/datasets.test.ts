@@ -53,7 +53,7 @@ test("damage of the dataset that is served is named, and the command that is nam
   const { found, mend } = await finding("fail", datasets, dataDir);
   assert.ok(found.includes(pathOf(newer)), found);
   assert.match(found, /SHA-256.*; it is the current dataset$/s);
-  assert.match(mend, / serve the dataset before it with 'gp-records datasets rollback'\.$/);
+  assert.match(mend, / return to the dataset before it with 'gp-records datasets rollback'\.$/);
   await follow(dataDir, "gp-records datasets rollback");
   assert.equal(openCatalogue(folder).currentVersion(), older);
   assert.match(
