@@ -68,7 +68,9 @@ export function backupToFile(
   const place = resolve(file);
   const refuseExisting = () => {
     if (!mayReplace && existsSync(place))
-      throw new BackupFault(`${file} already exists. Choose another name, or add --force.`);
+      throw new BackupFault(
+        `No backup was made: ${file} already exists. Choose another name, or add --force to replace this file.`,
+      );
   };
   refuseExisting();
   return withTemporaryFolder(place, async (folder) => {
@@ -130,7 +132,9 @@ async function contentsOf(order: BackupOrder, folder: string) {
   } = isControlOnly ? noDatasets : datasetContents(dataDir, folder);
   const files = [...snapshots.map((one) => fileContent(one, one.copy)), ...datasetFiles];
   if (files.length === 0)
-    throw new BackupFault(`There is nothing to back up in ${dataDir}. Check DATA_DIR.`);
+    throw new BackupFault(
+      `No backup was made: ${dataDir} has ${isControlOnly ? "no control.sqlite" : "neither a database nor a current dataset"}. Check DATA_DIR.`,
+    );
   const manifest: Manifest = {
     backup_format: backupFormat,
     made_at: new Date(now).toISOString(),
@@ -146,7 +150,7 @@ async function contentsOf(order: BackupOrder, folder: string) {
   const first = textContent(manifestName, `${JSON.stringify(manifest)}\n`);
   if (first.bytes > manifestBytesMax)
     throw new BackupFault(
-      `No backup was made: its list of ${publications.length} publications is too long to be restored. Set CHANGES_DAYS to fewer days and run 'gp-records datasets prune'.`,
+      `No backup was made: the list of ${publications.length} publications is too long to be restored. Set CHANGES_DAYS to fewer days and run 'gp-records datasets prune'.`,
     );
   return { manifest, files: [first, ...files] };
 }
@@ -255,7 +259,9 @@ function copyStep(
 function generationContents(catalogue: Catalogue, generation: Generation): Content[] {
   const { version, bytes, sha256 } = generation;
   const { fault, mend, isCurrent } = checkGeneration(catalogue, version, false);
-  const wayOut = isCurrent ? "" : ` 'gp-records datasets unpin ${version}' leaves the dataset out.`;
+  const wayOut = isCurrent
+    ? ""
+    : ` 'gp-records datasets unpin ${version}' leaves it out of backups.`;
   if (fault !== null) throw new BackupFault(`No backup was made: ${fault} ${mend}${wayOut}`);
   const facts = readFileSync(join(catalogue.folder, `${version}.json`), "utf8");
   return [
@@ -352,7 +358,7 @@ function finishCopy(
   // A control store without tables has lost its keys. An empty usage store may be about to be filled.
   if (name === "control.sqlite" && steps.length === 0)
     throw new BackupFault(
-      `No backup was made: ${file} is empty. If the data folder is new, start the server once; otherwise its keys are lost: restore an earlier backup with 'gp-records restore FILE --replace --undo-revocations', and revoke again what was revoked since.`,
+      `No backup was made: ${file} is empty. If the data folder is new, start the server once; otherwise accounts and keys are lost: restore an earlier backup with 'gp-records restore FILE --replace --undo-revocations', and revoke again what was revoked since.`,
     );
   return steps;
 }

@@ -88,16 +88,16 @@ export async function readManifest(text: string, name: string): Promise<Manifest
   const value = parseJson(text);
   const notOurs = (reason: string) =>
     new BackupFault(
-      `${name} is not a backup of gp-records, or its manifest is damaged: ${reason}. Nothing was changed. Name a file that \`gp-records backup\` made.`,
+      `${name} was not made by \`gp-records backup\`, or its manifest is damaged: ${reason}. Nothing was changed. If it is a backup, copy it here again; otherwise restore from another one.`,
     );
   if (value === null) throw notOurs("it does not begin with a manifest in JSON");
   const [head, whole] = await compileSchemas();
   if (!head.Check(value)) throw notOurs(firstFault(head.Errors(value)[1]));
   const { backup_format: format, program } = value;
-  const remedy = `It was made by gp-records ${program}: restore it with that version.`;
+  const remedy = `Nothing was changed. The backup was made by gp-records ${program}: restore it with that version.`;
   if (format !== backupFormat)
     throw new BackupFault(
-      `${name} has format ${format}; this program reads only format ${backupFormat}. ${remedy}`,
+      `${name} has backup format ${format}; this program reads only format ${backupFormat}. ${remedy}`,
     );
   if (!whole.Check(value)) throw notOurs(firstFault(whole.Errors(value)[1]));
   const manifest: Manifest = value;
@@ -108,7 +108,7 @@ export async function readManifest(text: string, name: string): Promise<Manifest
   const fault = filesFault(manifest);
   if (fault !== undefined)
     throw new BackupFault(
-      `${name} cannot be restored: it ${fault}. Nothing was changed. Restore another backup.`,
+      `${name} cannot be restored: its manifest ${fault}. Nothing was changed. Restore another backup.`,
     );
   return manifest;
 }
@@ -153,9 +153,9 @@ function filesFault(manifest: Manifest): string | undefined {
   ]);
   const found = new Set(files.map(({ path }) => path));
   const [other] = found.difference(expected);
-  if (other !== undefined) return `holds files that no backup of gp-records has ('${other}')`;
+  if (other !== undefined) return `names '${other}', a file that does not belong in this backup`;
   const [missing] = expected.difference(found);
-  if (missing !== undefined) return `lacks ${missing}`;
+  if (missing !== undefined) return `does not name the file '${missing}'`;
   return found.size < files.length ? "names a file twice" : undefined;
 }
 

@@ -218,13 +218,13 @@ async function refuseTaken(session: PostgresSession, place: string): Promise<voi
   const running = instances.find(({ live }) => live);
   if (running !== undefined)
     throw new BackupFault(
-      `Nothing was restored: a server is running on ${place}, process ${running.pid} on ${running.host}. Stop it and try again; one that was killed counts as running for 15 seconds.`,
+      `Nothing was restored: a server is using ${place}, process ${running.pid} on ${running.host}. Stop this server and try again. If it was killed, wait 15 seconds.`,
     );
   for (const table of tables.filter((one) => one !== "instance")) {
     const rows = await session.query(`select 1 from ${table} limit 1`);
     if (rows.length > 0)
       throw new BackupFault(
-        `Nothing was restored: the table ${table} of ${place} has rows. Name an empty database with --to.`,
+        `Nothing was restored: the table ${table} in ${place} has rows. Name an empty database with --to.`,
       );
   }
 }

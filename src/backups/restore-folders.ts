@@ -45,7 +45,7 @@ export function finishRestore(dataDir: string): void {
 export function takeBothLocks(dataDir: string): Lock[] {
   const server = takeLock(
     join(dataDir, "server.lock"),
-    `A server or a restore is running on ${dataDir}. Stop the server, or wait for the restore, and try again.`,
+    `A server or a restore is using ${dataDir}. Stop the server, or wait until the restore has finished, and try again.`,
   );
   try {
     const busy = `Another command is changing the datasets in ${dataDir}. Try again when it has finished.`;

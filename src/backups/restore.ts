@@ -105,7 +105,7 @@ export async function restoreBackup(order: FolderOrder): Promise<Restored> {
     const present = presentNames(dataDir);
     if (present.length > 0 && !mayReplace)
       throw new BackupFault(
-        `${dataDir} already holds data (${present.join(", ")}). Add --replace to move it aside and put the backup in its place, or set DATA_DIR to another folder.`,
+        `${dataDir} already has data (${present.join(", ")}). Nothing was changed. Restore into an empty folder with --to; or, without --to, add --replace to move the data in DATA_DIR aside.`,
       );
     rmSync(draft, { recursive: true, force: true });
     mkdirSync(join(draft, freeName(dataDir, now)), { recursive: true, mode: 0o700 });
@@ -203,7 +203,7 @@ async function presentFacts(
     if (undoesEndings) return null;
     const place = databaseUrl === null ? controlFile(dataDir) : "The database in DATABASE_URL";
     throw new BackupFault(
-      `${place} cannot be read, so nobody can tell which keys were revoked since ${archive.name} was made (${made_at}); they would work again. Add --undo-revocations to restore it anyway, and revoke them again.`,
+      `${place} cannot be read, so nobody can tell which keys, accounts and people ended after the backup in ${archive.name} was made (${made_at.slice(0, 19)}Z); all of them would work again. Nothing was changed. Add --undo-revocations to restore nevertheless, and then end them again.`,
     );
   }
 }

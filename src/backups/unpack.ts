@@ -63,10 +63,11 @@ async function readManifestText(reader: TarReader): Promise<string> {
 function refuseFullDisk({ files }: Manifest, folder: string): void {
   const needed = files.reduce((sum, { bytes }) => sum + bytes, 0);
   const { bavail, bsize } = statfsSync(folder);
+  const words = (bytes: number) => bytes.toLocaleString("en-US");
   if (bavail * bsize < needed)
     throw new StoreFault(
       "full",
-      `The disk of ${folder} has ${bavail * bsize} bytes free; the backup needs ${needed}. Nothing was changed. Free some space.`,
+      `The backup needs ${words(needed)} bytes, but the disk of ${folder} has only ${words(bavail * bsize)} bytes free. Nothing was changed. Free some space on that disk.`,
     );
 }
 
@@ -74,11 +75,14 @@ async function unpackFiles(reader: TarReader, { files }: Manifest, folder: strin
   for (const { path, bytes, sha256 } of files) {
     const entry = await reader.next();
     if (entry?.path !== path || entry.bytes !== bytes)
-      throw new Error(`${path} in it is not the file that its manifest names`);
+      throw new Error(
+        `it does not have ${path} of ${bytes} bytes where its manifest lists this file`,
+      );
     if ((await writeFile(reader, join(folder, path))) !== sha256)
       throw new Error(`${path} in it is damaged: its SHA-256 differs`);
   }
-  if ((await reader.next()) !== null) throw new Error("it contains more than its manifest names");
+  if ((await reader.next()) !== null)
+    throw new Error("it contains more files than its manifest names");
 }
 
 /** Writes the reader's present file. @returns its SHA-256. */
@@ -144,7 +148,7 @@ function refuseOtherFormat(name: string, path: string, program: string): void {
     openGeneration(path).db.close();
   } catch (error) {
     throw new BackupFault(
-      `The dataset in ${name} has a format that this version does not read. It was made by gp-records ${program}: restore it with that version.`,
+      `The dataset in ${name} has a format that this version does not read. Nothing was changed. The backup was made by gp-records ${program}: restore it with that version.`,
       { cause: error },
     );
   }

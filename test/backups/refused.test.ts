@@ -94,7 +94,7 @@ test("a manifest of another shape is refused with the member that is wrong, and 
       JSON.stringify({ ...sound, [name]: undefined }),
     );
   for (const text of ["", "null", "[]", "5", '"manifest"', "{"])
-    await refused(/is not a backup of gp-records/, unchanged, () => text);
+    await refused(/was not made by `gp-records backup`/, unchanged, () => text);
 });
 
 test("a manifest that names databases or files that no backup has is refused, whatever they are called", async (t) => {
@@ -105,16 +105,18 @@ test("a manifest that names databases or files that no backup has is refused, wh
       return JSON.stringify(sound).replace(JSON.stringify(sound.schema), schema);
     });
   for (const path of ["../escape", "/etc/passwd", "__proto__", "datasets/other.json", "counts/1"])
-    await refused(/holds files that no backup/, (files) => files.set(path, Buffer.from("x")));
+    await refused(/a file that does not belong/, (files) => files.set(path, Buffer.from("x")));
   await refused(/names a file twice/, unchanged, (sound) => {
     sound.files.push(sound.files[0]);
   });
   const other = "20261102T030000Z-00000000";
-  await refused(/holds files that no backup/, (files) =>
+  await refused(/a file that does not belong/, (files) =>
     files.set(`datasets/${other}.json`, Buffer.from("{}")),
   );
-  await refused(/lacks datasets\/current/, (files) => files.delete("datasets/current"));
-  await refused(new RegExp(`lacks datasets/${version}\\.json`), (files) =>
+  await refused(/does not name the file 'datasets\/current'/, (files) =>
+    files.delete("datasets/current"),
+  );
+  await refused(new RegExp(`does not name the file 'datasets/${version}\\.json'`), (files) =>
     files.delete(`datasets/${version}.json`),
   );
 });
@@ -124,7 +126,7 @@ test("a manifest of another format, or a newer schema, is refused with the versi
   for (const backup_format of [1, 4, 6])
     await refused(
       new RegExp(
-        `has format ${backup_format}; this program reads only format 5.* made by gp-records 1\\.2\\.3: restore`,
+        `has backup format ${backup_format}; this program reads only format 5.* made by gp-records 1\\.2\\.3: restore`,
       ),
       unchanged,
       (sound) => JSON.stringify({ ...sound, backup_format, schema: null, files: "elsewhere" }),
@@ -146,11 +148,11 @@ test("a manifest has to name the databases that are there", async (t) => {
 
 test("a backup with a dataset that its manifest does not name is refused", async (t) => {
   const { refused } = await refusals(t);
-  await refused(/holds files that no backup/, unchanged, (sound) => {
+  await refused(/a file that does not belong/, unchanged, (sound) => {
     sound.dataset = null;
   });
   await refused(
-    /holds files that no backup/,
+    /a file that does not belong/,
     (files) => {
       for (const path of files.keys()) if (path.startsWith("datasets/")) files.delete(path);
       files.set("datasets/current", Buffer.from("garbage"));
@@ -308,7 +310,7 @@ test("a long list of publications is restored, and of one too long to be restore
   publications.write([{ ...noted[1]!, hash: "0".repeat(manifestBytesMax) }, ...noted]);
   await assert.rejects(backup(dataDir, `${file}.longer`), {
     kind: "conflict",
-    message: /^No backup was made: its list of 5 publications is too long .* CHANGES_DAYS/,
+    message: /^No backup was made: the list of 5 publications is too long .* CHANGES_DAYS/,
   });
   assert.ok(!existsSync(`${file}.longer`));
 });
@@ -321,7 +323,8 @@ test("a backup that the disk has no room for is refused before anything is writt
   });
   await assert.rejects(restore(temporaryFolder(t), large), {
     kind: "full",
-    message: /^The disk of \S+ has \d+ bytes free; the backup needs 45\d{14}\. Nothing was changed/,
+    message:
+      /^The backup needs 4,5(?:,?\d){14} bytes, but the disk of \S+ has only [\d,]+ bytes free\. Nothing was changed/,
   });
 });
 
@@ -403,10 +406,10 @@ test("publications in a backup that are not what gp-records writes are refused, 
     ({ publications }) => (publications[1].from = "../../../escaped"),
   );
   await said(/"publications\.1\.step/, ({ publications }) => (publications[1].step.changes = -1));
-  const unknown = /holds files that no backup/;
+  const unknown = /a file that does not belong/;
   await said(unknown, ({ publications }) => (publications[1].step = null));
   await said(unknown, (manifest) => (manifest.publications = []));
-  await refused(/lacks datasets\/changes\/changes-/, (files) => {
+  await refused(/does not name the file 'datasets\/changes\/changes-/, (files) => {
     files.delete([...files.keys()].find((name) => name.endsWith(".ndjson"))!);
   });
   await refused(unknown, (files) =>

@@ -120,7 +120,10 @@ test("a pinned dataset that is damaged is not backed up, and one that a manifest
       (manifest) => void (manifest.pinned = pinned),
     );
   await lying([]);
-  await assert.rejects(restore(target, tampered), /holds files that no backup .*datasets\//);
+  await assert.rejects(
+    restore(target, tampered),
+    /names '\S*datasets\/\S*', a file that does not belong/,
+  );
   await lying(["../control"]);
   await assert.rejects(restore(target, tampered), /"pinned\.0"/);
   assert.equal(existsSync(join(target, "datasets")), false);
@@ -132,7 +135,7 @@ test("a pinned dataset that is damaged is not backed up, and one that a manifest
   );
   flipByte(path, 0);
   const words = new RegExp(
-    `^No backup was made: \\S+${first}\\.sqlite is not the file that was published: .* not served: put .* 'gp-records datasets unpin ${first}' leaves the dataset out\\.$`,
+    `^No backup was made: \\S+${first}\\.sqlite is not the file that was published: .* not the current dataset\\. Put .* 'gp-records datasets unpin ${first}' leaves it out of backups\\.$`,
   );
   await assert.rejects(backup(dataDir, `${file}.5`), { kind: "conflict", message: words });
 });
@@ -156,7 +159,7 @@ test("a folder with data is left alone unless it is said, and is kept aside then
   const newer = currentOf(dataDir);
   await assert.rejects(
     restore(dataDir, file),
-    /already holds data \(control\.sqlite, datasets\)\. Add --replace/,
+    /already has data \(control\.sqlite, datasets\)\. .* add --replace/,
   );
   assert.equal(currentOf(dataDir), newer);
   const { replaced, lost } = await restore(dataDir, file, { mayReplace: true });
@@ -342,7 +345,7 @@ test("a dataset of which something untrue is known is not backed up, and nothing
   const place = temporaryFolder(t);
   const ofAnother = { version: "20261102T030000Z-00000000" };
   changeFacts(join(dataDir, "datasets"), currentOf(dataDir)!, ofAnother);
-  await assert.rejects(backup(dataDir, join(place, "backup.tar")), /describes another dataset/);
+  await assert.rejects(backup(dataDir, join(place, "backup.tar")), /does not describe its dataset/);
   assert.deepEqual(readdirSync(place), []);
 });
 
@@ -416,7 +419,10 @@ test("a folder without a control store has nothing of it to back up", async (t) 
   const dataDir = temporaryFolder(t);
   await (await openUsage(dataDir)).close();
   const file = join(temporaryFolder(t), "control.tar");
-  await assert.rejects(backup(dataDir, file, true), /There is nothing to back up in .*DATA_DIR/);
+  await assert.rejects(
+    backup(dataDir, file, true),
+    /neither a database nor a current dataset.*DATA_DIR/,
+  );
   assert.equal(existsSync(file), false);
 });
 
@@ -525,6 +531,6 @@ test("while a restore is putting its files in place no command reads half of the
   const lock = takeLock(join(dataDir, "server.lock"), "busy");
   const { refusal } = allCommands(dataDir);
   for (const args of [["keys", "list"], ["datasets", "list"], ["serve"], ["backup", `${file}.2`]])
-    assert.match(await refusal(5, ...args), /A server or a restore is running on/);
+    assert.match(await refusal(5, ...args), /A server or a restore is using/);
   lock.release();
 });

@@ -195,17 +195,17 @@ test("a place that has an installation is refused, and stays as it is", async (t
   await runSql(taken, "insert into throttle values ('x', 1, 'y')");
   assert.match(
     await restore(taken),
-    /the table throttle of \S.* has rows\. Name an empty database/,
+    /the table throttle in \S.* has rows\. Name an empty database/,
   );
   const served = await freshDatabase(t);
   await runSql(
     served,
     "insert into instance values ('i', 'web-1', 7, now(), now(), '1', array['2.1'], null)",
   );
-  assert.match(await restore(served), /a server is running on .*process 7 on web-1\. Stop it/);
+  assert.match(await restore(served), /a server is using .*process 7 on web-1\. Stop this server/);
   await runSql(served, "update instance set seen_at = now() - interval '1 minute'");
   await text("restore", file, "--to", served);
-  assert.match(await restore(here), /already holds data \(control\.sqlite, /);
+  assert.match(await restore(here), /already has data \(control\.sqlite, /);
   assert.match(
     await refusal(exitCodes.usage, "restore", file, "--to", here, "--replace"),
     /--to takes only an empty place/,
@@ -283,7 +283,7 @@ test("a dataset that is stored damaged is named and not backed up, and a damaged
   const third = archive(t);
   assert.match(
     await onDatabase.refusal(exitCodes.conflict, "backup", third),
-    /Part 1 of 1 of the stored file \S+ is damaged/,
+    /Part 1 of 1 of the file \S+ in the database is damaged/,
   );
   assert.ok(!existsSync(third));
 });

@@ -119,7 +119,7 @@ test("backup replaces no file unless that is said", async (t) => {
   writeFileSync(file, "precious");
   assert.equal(
     await refusal(exitCodes.conflict, "backup", file),
-    `error: ${file} already exists. Choose another name, or add --force.\n`,
+    `error: No backup was made: ${file} already exists. Choose another name, or add --force to replace this file.\n`,
   );
   assert.equal(readFileSync(file, "utf8"), "precious");
   await text("backup", file, "--force");
@@ -136,7 +136,7 @@ test("what cannot be backed up soundly is not, and no file is left behind", asyn
   );
   assert.match(
     await allCommands(temporaryFolder(t)).refusal(exitCodes.conflict, "backup", file),
-    /There is nothing to back up in .*DATA_DIR/,
+    /neither a database nor a current dataset.*DATA_DIR/,
   );
   const catalogue = openCatalogue(join(dataDir, "datasets"));
   const dataset = catalogue.pathOf(catalogue.currentVersion()!);
@@ -232,11 +232,11 @@ test("restore says what it did, and refuses beside a running server", async (t) 
   await text("backup", file);
   const busy = await commandInOwnProcess(["restore", file, "--replace"], dataDir);
   assert.equal(busy.exitCode, exitCodes.busy);
-  assert.match(busy.err, /^error: A server or a restore is running on .* Stop the server/);
+  assert.match(busy.err, /^error: A server or a restore is using .* Stop the server/);
   await service.stop();
   assert.match(
     await refusal(exitCodes.conflict, "restore", file),
-    /already holds data .* Add --replace/,
+    /already has data .* add --replace/,
   );
   const [key] = await json("keys list");
   await text("keys revoke", key.id);
