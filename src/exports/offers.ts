@@ -143,7 +143,7 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
 /** Throws a DatasetFault `full` if the disk had no room, otherwise the given error. */
 function wordRoom(error: unknown): never {
   if (!isNoRoom(error)) throw error;
-  const words = `an export cannot be written: ${(error as Error).message}; free some space in DATA_DIR`;
+  const words = `an export cannot be written: ${(error as Error).message}; free some space on the disk of DATA_DIR, or lift the limit on the size of files (ulimit -f)`;
   throw new DatasetFault(words, "full", { cause: error });
 }
 

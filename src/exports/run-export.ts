@@ -49,7 +49,7 @@ export async function runExport(order: ExportOrder, signal?: AbortSignal): Promi
   return new Promise((resolve, reject) => {
     worker.once("message", resolve);
     worker.once("error", (error) => reject(faultOf(error as Error)));
-    worker.once("exit", () => reject(new Error("The export was stopped before it was done.")));
+    worker.once("exit", () => reject(new Error("The export was stopped before it was complete.")));
   });
 }
 

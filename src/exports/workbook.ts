@@ -67,7 +67,7 @@ function refuseTooMany(name: string, rows: number): void {
   if (rows < rowsMax) return;
   const words = (count: number) => count.toLocaleString("en-US");
   throw new DatasetFault(
-    `The sheet ${name} would have ${words(rows)} rows, and a sheet of a workbook has room for ${words(rowsMax - 1)} below its heading. Choose another format, or fewer kinds of record with --kind.`,
+    `The sheet ${name} would have ${words(rows)} rows, but a sheet has room for only ${words(rowsMax - 1)} below its heading. No workbook was written. Choose another format, or export fewer kinds of record with --kind.`,
   );
 }
 
@@ -106,7 +106,9 @@ function aboutSheet(
       ["Dataset built", momentOf(generation.built_at)],
       [
         "Filters",
-        kinds.length === recordKinds.length ? "none: all records" : `only ${kinds.join(", ")}`,
+        kinds.length === recordKinds.length
+          ? "none: all records"
+          : `only records of the kind ${kinds.join(" or ")}`,
       ],
       ...kinds.map((kind) => [`Records: ${allKinds[kind].sheet}`, generation.records[kind]]),
       ...sources().map(({ name, imported_at }) => [

@@ -103,7 +103,7 @@ test("an export that fails or is stopped leaves the file that was there", async 
   const stop = new AbortController();
   const stopped = run("csv", stop.signal);
   stop.abort();
-  await assert.rejects(stopped, /stopped before it was done/);
+  await assert.rejects(stopped, /stopped before it was complete/);
   assert.equal(readFileSync(pathOf("gp", "csv"), "utf8"), "mine");
   mkdirSync(pathOf("gp", "parquet"));
   await assert.rejects(

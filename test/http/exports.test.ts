@@ -296,7 +296,7 @@ test("a full disk is a 503 that says so, in the log too, and the file comes once
   assert.match(refused.body.detail, /^The disk of this service has no room for the file\./);
   const told = log.filter((line) => line.includes("request cannot be answered"));
   assert.equal(told.length, 1);
-  assert.match(told[0]!, /ENOSPC.*free some space in DATA_DIR/);
+  assert.match(told[0]!, /ENOSPC.*free some space on the disk of DATA_DIR/);
   assert.ok(!log.some((line) => line.includes("internal error")));
   assert.deepEqual(readdirSync(join(disk.folder, version)), []);
   disk.resize("2m");
