@@ -90,7 +90,7 @@ function compileBlock(block: RecordBlock, context: MappingContext): ReadBlock {
       "id",
       readId(cells) ??
         new Unreadable(
-          "is missing, because the cells it is made from are blank in this row; fill them in",
+          "is missing, because the cells that it is made from are blank in this row, or count as missing; fill these cells in",
         ),
       faults,
     );
@@ -174,7 +174,7 @@ function compileNamedGps(named: NamedGps, context: MappingContext) {
     for (const name of names as string[]) {
       const folded = fold(name);
       if (folded === "")
-        return new Unreadable(`must contain a letter or a digit, not only ${name}`);
+        return new Unreadable(`must contain a letter or a digit, but is ${quoted(name)}`);
       const gp = made.get(folded) ?? gpNamed(name, folded, aliases.get(folded) ?? [], named);
       made.set(folded, gp);
       gps.set(folded, gp);
@@ -465,7 +465,7 @@ export function readNumber(
     !centsOrNone.test(found.groups!["fraction"] ?? "")
   )
     return new Unreadable(
-      "is neither whole dollars nor cents; set multiply_by to what 1 stands for: 1 for dollars, 1000000 for millions",
+      "is neither whole dollars nor cents; set multiply_by to the number of dollars that 1 stands for: 1 for dollars, 1000000 for millions",
     );
   const plain = digits.replaceAll(mark === "." ? /[, '’]/g : /[. '’]/g, "").replace(",", ".");
   const value = sign * exactProduct(Number(plain), multiplyBy ?? 1);

@@ -13,16 +13,17 @@ import { encodings } from "./encoding.ts";
 const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
 const columnName = Type.String({ minLength: 1, description: "Name of a column in the header." });
 const words = (description: string) => Type.Array(Type.String(), { description });
-const dates = Type.Array(oneOf("A format of dates.", dateFormats), {
+const dates = Type.Array(oneOf("Format in which dates are written.", dateFormats), {
   minItems: 1,
-  description: "Formats of dates; the first one that fits decides. ISO 8601 by default.",
+  description:
+    "Formats in which the dates are written; a cell is read by the first one that fits. ISO 8601 by default.",
 });
 
 /** Decimal marks. The other mark may then separate thousands. */
 export const decimalMarks = [".", ","] as const;
 export type DecimalMark = (typeof decimalMarks)[number];
 const decimal = oneOf(
-  "Decimal mark of numbers. By default it is a point, and a number such as 1,234 or 1.234 is refused.",
+  "Decimal mark of numbers. By default it is a point, and a number such as 1,234 or 1.234 is refused as ambiguous.",
   decimalMarks,
 );
 
@@ -44,7 +45,7 @@ export const SourceOfField = Type.Object(
       Type.Array(columnName, {
         minItems: 1,
         description:
-          "Columns. A list field takes all of them, any other field the first that is not missing.",
+          "Names of columns. A list field takes the values of all of them, any other field the first value that is not missing.",
       }),
     ),
     template: optional(
@@ -55,12 +56,18 @@ export const SourceOfField = Type.Object(
       }),
     ),
     constant: optional(valueOrList("Value for every row.")),
-    missing: optional(words("Cells that count as missing, besides the mapping's own list.")),
+    missing: optional(
+      words(
+        "Texts of cells that count as missing, besides those that the mapping lists for every column.",
+      ),
+    ),
     values: optional(
       Type.Unsafe<Record<string, Static<ReturnType<typeof valueOrList>>>>({
         type: "object",
-        patternProperties: { "^.*$": valueOrList("The value; null for missing.") },
-        description: "Value for each cell. Case and surrounding spaces of cells are ignored.",
+        patternProperties: {
+          "^.*$": valueOrList("Value for a cell with this text; null if the value is missing."),
+        },
+        description: "Values by the text of the cell. Case and surrounding spaces are ignored.",
       }),
     ),
     otherwise: optional(
@@ -79,11 +86,14 @@ export const SourceOfField = Type.Object(
     multiply_by: optional(
       Type.Number({
         exclusiveMinimum: 0,
-        description: "Factor for numbers in thousands or millions.",
+        description:
+          "Factor by which numbers are multiplied, such as 1000 for numbers in thousands.",
       }),
     ),
     case: optional(
-      oneOf("Turns text in capitals into `Title Case`; for places, not for firms.", ["title"]),
+      oneOf("`title` turns text in capitals into `Title Case`; for places, not for firms.", [
+        "title",
+      ]),
     ),
     fold: optional(
       Type.Boolean({ description: "True to remove case, accents and punctuation, for ids." }),
@@ -100,7 +110,7 @@ export const chooseMark = "CHOOSE: ";
 export type Written = string | SourceOfField;
 
 export const Condition = Type.Object(
-  { column: columnName, is: optional(words("Cells that meet the condition.")) },
+  { column: columnName, is: optional(words("Texts of cells that meet the condition.")) },
   { additionalProperties: false },
 );
 
@@ -133,17 +143,21 @@ export const NamedGps = Type.Object(
     constants: optional(
       Type.Unsafe<Record<string, unknown>>({
         type: "object",
-        description: "Members that every GP made this way gets, as they stand in the record.",
+        description: "Members that every GP made from a name gets, written as in the record.",
       }),
     ),
   },
-  { additionalProperties: false, description: "GPs that the rows only name." },
+  { additionalProperties: false, description: "GPs that the rows name without describing them." },
 );
 export type NamedGps = Static<typeof NamedGps>;
 
 export const Mapping = Type.Object(
   {
-    $schema: optional(Type.String({ description: "Lets editors check the file." })),
+    $schema: optional(
+      Type.String({
+        description: "Path or address of this schema, by which editors check the file.",
+      }),
+    ),
     description: optional(Type.String({ description: "What the mapping is for." })),
     encoding: optional(oneOf("Encoding of the file; utf-8 by default.", encodings)),
     delimiter: optional(
@@ -160,7 +174,7 @@ export const Mapping = Type.Object(
     ),
     missing: optional(
       words(
-        "Cells that count as missing in every column, such as `N/A` or `-`. Blank cells always do.",
+        "Texts of cells that count as missing in every column, such as `N/A` or `-`. Blank cells always do.",
       ),
     ),
     dates: optional(dates),

@@ -45,7 +45,7 @@ export function readNameList(bytes: Buffer, file: string, max: number): WantedGp
     throw new ImportFault(
       file,
       lines[max]!.line,
-      `is beyond the ${max} names that a list may have; split the list, which has ${wanted.length}`,
+      `a list may have at most ${max} names, but this one has ${wanted.length}; split it before this line`,
     );
   return wanted;
 }
@@ -83,7 +83,9 @@ function readLines(file: string, text: string): Line[] {
     throw new ImportFault(
       file,
       Number(error["lines"] ?? 1),
-      "has a quote that is never closed, or not doubled inside a cell; correct it",
+      error.code === "CSV_QUOTE_NOT_CLOSED"
+        ? "has a quote that is never closed; close it"
+        : "has a quote inside a cell that is not doubled; double it",
     );
   }
 }

@@ -45,12 +45,12 @@ export async function readMapping(path: string): Promise<Mapping> {
     throw new ImportFault(
       path,
       null,
-      `has texts that begin with ${chooseMark.trim()}; replace each as follows`,
+      `has texts that begin with ${quoted(chooseMark.trim())}; replace each of them as follows`,
       questions,
     );
   const faults = checkMapping(value);
   if (faults.length > 0)
-    throw new ImportFault(path, null, "is not a valid mapping; correct the following", faults);
+    throw new ImportFault(path, null, "is not a valid mapping; correct these faults", faults);
   return value as Mapping;
 }
 

@@ -141,7 +141,7 @@ function kindOf(
     throw new ImportFault(
       file,
       headerLine,
-      `no column of this header is known: it has ${names.join(", ")}; the first line must name the columns, such as name, city and units`,
+      `no column of this header is known: it begins with ${names.join(", ")}; the first line must name the columns, such as name, city and units`,
     );
   }
   return { kind: best!.kind, isSure: best!.fits >= columnsForKind && best!.fits > second!.fits };
@@ -226,7 +226,9 @@ function writingOfDates(column: Column, cells: readonly string[], { notes }: Dra
   if (proofs.length === 1) {
     const order = formatOf(proof!) as DateFormat;
     dates = [order, ...dates.filter((one) => one !== order)];
-    notes.push(`${quoted(column.name)} is read as ${order}, because of ${quoted(proof!)}.`);
+    notes.push(
+      `Dates in ${quoted(column.name)} are read as ${order}, because of ${quoted(proof!)}.`,
+    );
   } else if (inDoubt !== undefined) {
     const question = `${chooseMark}dmy if ${inDoubt} is written day, month, year; mdy if it is month, day, year`;
     dates.unshift(question as DateFormat);
@@ -257,7 +259,9 @@ function writingOfNumbers(
   const factor = kind === "money" ? factorIn(column.name) : undefined;
   if (factor === undefined) return {};
   const factorWords = factor.toLocaleString("en-US");
-  notes.push(`${quoted(column.name)} is multiplied by ${factorWords}, because of its name.`);
+  notes.push(
+    `Numbers in ${quoted(column.name)} are multiplied by ${factorWords}, because of the column's name.`,
+  );
   return { multiply_by: factor };
 }
 
@@ -300,7 +304,9 @@ function idOf({ rowCount }: Table, { fields, notes }: Draft): string {
     ) ?? [];
   if (register !== undefined) {
     const { name } = register.column;
-    notes.push(`The id is ${quoted(name)}. It must stay the same from import to import.`);
+    notes.push(
+      `The id is taken from ${quoted(name)}. A row's id must stay the same from import to import.`,
+    );
     return name;
   }
   return `${chooseMark}the column that tells the rows apart; to combine several columns, replace this text with {"template": "{Name}/{City}"}`;
@@ -339,23 +345,27 @@ function notesOf(file: string, table: Table, { kind, fields, notes }: Draft): st
   });
   const used = new Set(Array.from(fields.values(), ({ column }) => column));
   const left = table.columns.filter((column) => !used.has(column));
+  const whyLeft = ({ name, cells }: Column) => {
+    const path = fieldNamed(kind, name);
+    if (path === undefined || cells.size === 0) return "";
+    const filler = fields.get(path)?.column;
+    if (filler !== undefined) return `; column ${filler.at} already fills ${path}`;
+    return table.columns.filter((one) => one.name === name).length > 1
+      ? "; another column has the same name"
+      : `; its cells do not suit ${path}`;
+  };
   const others = left.map((column) => {
     const [cell] = column.cells;
     const looks = cell === undefined ? "empty" : `such as ${quoted(cell)}`;
-    const path = fieldNamed(kind, column.name);
-    const reason =
-      path === undefined
-        ? ""
-        : `; its cells do not suit ${path}, or another column has the same name or field`;
-    return `${nameOf(column)}: ${looks}${reason}`;
+    return `${nameOf(column)}: ${looks}${whyLeft(column)}`;
   });
   return [
-    `${file}: cells separated by ${delimiters[table.delimiter]}, in ${table.encoding}; ${table.rowCount} rows were read. Each row becomes a ${kind}.`,
-    "Columns with a field; check each:",
+    `${file}: cells separated by ${delimiters[table.delimiter]}, in ${table.encoding}; ${table.rowCount === 1 ? "1 row was" : `${table.rowCount} rows were`} read. The draft takes each row for a ${kind}.`,
+    "Columns that fill a field; check each of them:",
     ...placed,
     ...notes,
-    ...(others.length === 0 ? [] : ["Columns without a field:", ...others]),
-    `Replace each text of the mapping that begins with ${quoted(chooseMark.trim())}; an import refuses the mapping until then.`,
+    ...(others.length === 0 ? [] : ["Columns that fill no field:", ...others]),
+    `Replace each text in the mapping that begins with ${quoted(chooseMark.trim())}; an import refuses a mapping that still has one.`,
   ];
 }
 

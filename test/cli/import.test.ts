@@ -219,7 +219,7 @@ test("a mapping that is not there or not right ends with 3, names it and every f
     JSON.stringify({ record: [], records: [{ record: "gps", id: "Ref", fields: {} }] }),
   );
   const lines = (await errFor(bad)).trimEnd().split("\n");
-  assert.equal(lines[0], `error: ${bad}: is not a valid mapping; correct the following`);
+  assert.equal(lines[0], `error: ${bad}: is not a valid mapping; correct these faults`);
   assert.ok(
     lines.some((line) => line.startsWith("error:   records[0].record: ")),
     lines.join("\n"),

@@ -107,7 +107,7 @@ test("match refuses a list that is empty, too long, binary or faulty, and names 
   await refused("", /names\.csv: contains no names/);
   await refused(
     "name\n" + "x\n".repeat(5001),
-    /names\.csv:5002: is beyond the 5000 names .* which has 5001/,
+    /names\.csv:5002: a list may have at most 5000 names, .* has 5001/,
   );
   await refused(Buffer.from("PK\x03\x04xlsx"), /names\.csv: is a zip archive or a spreadsheet/);
   await refused(Buffer.from([0x41, 0, 0x42]), /names\.csv: is not text/);

@@ -314,6 +314,6 @@ test("the mapping says how sure it is and what else all of them share", async (t
 test("a name without a letter or digit rejects its row", async (t) => {
   const [entry] = await csvEntries(t, "Id,Lead,Co\n1,—,\n", mapping({}));
   assert.deepEqual(entry?.faults, [
-    { field: "gps", reason: "must contain a letter or a digit, not only —", isOfCell: true },
+    { field: "gps", reason: 'must contain a letter or a digit, but is "—"', isOfCell: true },
   ]);
 });

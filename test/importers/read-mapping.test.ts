@@ -104,7 +104,7 @@ test("a mapping that is not a JSON object or repeats a key is refused", async (t
   assert.match(await refuse("{"), /m\.json: is not JSON/);
   assert.match(
     await refuse("[]"),
-    /is not a valid mapping; correct the following\n {2}mapping: must be an object$/,
+    /is not a valid mapping; correct these faults\n {2}mapping: must be an object$/,
   );
   assert.match(await refuse('{"records": [], "records": []}'), /gives the key "records" twice/);
   assert.match(await refuse('{"records": []}'), /records: must not be empty$/);
