@@ -51,8 +51,8 @@ const create = command({
   json: accountJson,
   text: ({ id, name, quotas, plan }) =>
     [
-      `Created the account '${name}' (${id})${plan === null ? "" : ` on the plan '${plan}'`}: ${quotasText(quotas)}.`,
-      `Give it a key: gp-records keys create --account ${id} --name NAME`,
+      `Created the account '${name}' (${id})${plan === null ? "" : ` on the plan '${plan}'`} with ${quotasText(quotas, plan)}.`,
+      `Create a key for the account: gp-records keys create --account ${id} --name NAME`,
     ].join("\n"),
 });
 
@@ -94,7 +94,7 @@ const limits = command({
     );
   },
   json: accountJson,
-  text: ({ name, quotas }) => `${name}: ${quotasText(quotas)}.`,
+  text: ({ name, quotas, plan }) => `The account '${name}' has ${quotasText(quotas, plan)}.`,
 });
 
 const suspend = command({
@@ -120,7 +120,7 @@ const resume = command({
   run: ({ account }, context) =>
     withControl(context, (control) => resumeAccount(control, account, context.now())),
   json: accountJson,
-  text: ({ name }) => `The account '${name}' is active.`,
+  text: ({ name }) => `The account '${name}' is not suspended: its keys are accepted.`,
 });
 
 const plan = command({
@@ -136,7 +136,7 @@ const plan = command({
   json: accountJson,
   text: ({ name, plan }) =>
     plan === null
-      ? `The account '${name}' is on no plan of its own.`
+      ? `The account '${name}' is on no plan. The default quotas apply, except where the account has quotas of its own.`
       : `The account '${name}' is on the plan '${plan}'.`,
 });
 
@@ -161,7 +161,7 @@ const members = command({
     table(
       rows,
       ["id", "address", "role", "joined_at", "invited_until"],
-      "Nobody is in the account. Invite somebody: gp-records accounts invite ADDRESS --account ACCOUNT",
+      "The account has neither members nor invitations. Invite somebody: gp-records accounts invite ADDRESS --account ACCOUNT",
     ),
 });
 
@@ -220,12 +220,12 @@ function baseUrl({ environment }: CliContext): string {
   if (publicUrl !== null) return publicUrl;
   if (port === 0)
     throw usageFault(
-      "PORT is 0, so the link's address is unknown. Set PUBLIC_URL, or set PORT to the server's port.",
+      "PORT is 0, so the address for the link is unknown and no link was made. Set PUBLIC_URL, or set PORT to the port of the running server.",
     );
   const url = localUrl(host, port);
   if (isLoopback(URL.parse(url)?.hostname ?? "")) return url;
   throw usageFault(
-    `HOST is ${host}, where no account page is served over plain http. Set PUBLIC_URL to the https address of the service.`,
+    `HOST is '${host}', where account pages are served only over https, and PUBLIC_URL is not set, so no link was made. Set PUBLIC_URL to the https address of the service.`,
   );
 }
 

@@ -54,12 +54,12 @@ export const backupCommand = command({
   }),
   text: ({ file, manifest, bytes, sha256 }, { control }) =>
     [
-      `Saved ${manifest.files.map(({ path }) => path).join(", ")} in ${placeOf(file)}: ${bytes.toLocaleString("en-US")} bytes.`,
+      `Wrote a backup of ${manifest.files.map(({ path }) => path).join(", ")} to ${placeOf(file)}: ${bytes.toLocaleString("en-US")} bytes.`,
       manifest.dataset === null && !control && "No dataset is published, so the backup has none.",
       !manifest.requests &&
         !control &&
-        "The backup has no request log. Add --requests to include it.",
-      `Its SHA-256 is ${sha256}. To check it, run \`gp-records restore --dry-run\` on it with DATA_DIR set to another folder.`,
+        "The backup has no request log. Add --requests to include the log.",
+      `The SHA-256 of the backup is ${sha256}. To check the backup, run \`gp-records restore ${file === output ? "FILE" : file} --dry-run --to FOLDER\`, where FOLDER is a new or empty folder.`,
     ]
       .filter((line) => line !== false)
       .join("\n"),
@@ -77,6 +77,8 @@ function fileFault(error: unknown, file: string): unknown {
   if (syscall === undefined) return error;
   return new CommandFault(
     isNoRoom(error) ? exitCodes.diskFull : exitCodes.usage,
-    `No backup was made: ${path} cannot be used (${code}). Choose another place, or give this user access to it.`,
+    path === placeOf(output)
+      ? `The backup is incomplete, because standard output cannot be written (${code}). Check the file or program that receives the output, and make the backup again.`
+      : `No backup was made, because ${path} cannot be used (${code}). Give this user access to it, or choose another place for the backup.`,
   );
 }

@@ -60,7 +60,7 @@ export async function noteChange(
     );
   } catch (error) {
     context.reportError(
-      `warning: ${action} of ${change.subject} could not be written to the audit log: ${(error as Error).message}`,
+      `warning: The change is done, but its entry (${action} of ${change.subject}) could not be written to the audit log: ${(error as Error).message}`,
     );
   }
 }

@@ -22,7 +22,8 @@ export function openDatasets(dataDir: string): Catalogue {
   }
 }
 
-export const noDataset = "There is no dataset yet; 'gp-records import' makes one.";
+export const noDataset =
+  "No dataset is published yet. Publish one with 'gp-records import' or 'gp-records datasets publish'.";
 
 /** Returns the named version, or else the current one. @throws CommandFault if there is neither. */
 export function chosenVersion(list: DatasetList, named: string | undefined): string {
@@ -72,9 +73,12 @@ export function dataFolderFault(error: unknown, dataDir: string, setting = "DATA
   if (isNoRoom(error))
     return new CommandFault(
       exitCodes.diskFull,
-      `${path} cannot be written (${code}). Free some space on its disk, or lift the limit on the size of files (ulimit -f).`,
+      `${path} cannot be written (${code}). Free some space on its disk, or raise the disk quota or the limit on the size of files (ulimit -f).`,
     );
+  const advice = ["ENOTDIR", "EEXIST"].includes(code ?? "")
+    ? "Remove the file that is in the way of a folder"
+    : "Make sure that this user may read and write there and that the disk is not failing";
   return usageFault(
-    `${path} cannot be used (${code}). Give this user write access to it, or name another folder with ${setting}.`,
+    `${path} cannot be used (${code}). ${advice}, or name another folder with ${setting}.`,
   );
 }

@@ -32,14 +32,14 @@ export async function noteAndPrune(
   const { datasetsKeep: keep } = readConfig(context.environment);
   const warn = (what: string, { message }: Error) =>
     context.reportError(
-      `warning: ${what} could not be deleted: ${message}. The next publication or 'gp-records datasets prune' tries again.`,
+      `warning: The dataset is published, but ${what} could not be deleted (${message}). Correct the cause; the next publication, or 'gp-records datasets prune', tries again.`,
     );
   let pruned: Pruned = { removed: [], pinned: [], failures: [] };
   try {
     await store.forgetSteps();
     if (keep > 0) pruned = await prune(store, { keep, isAutomatic: true, isDryRun: false });
   } catch (error) {
-    warn("old datasets", error as Error);
+    warn("old datasets or changes", error as Error);
   }
   for (const { version, error } of pruned.failures) warn(`the old dataset ${version}`, error);
   await notePruned(context, pruned, service);
@@ -47,7 +47,7 @@ export async function noteAndPrune(
   const text =
     versions.length === 0
       ? ""
-      : `Deleted ${countText(pruned)} beyond the newest ${keep} (DATASETS_KEEP), which freed ${freedBytes(pruned).toLocaleString("en-US")} bytes.`;
+      : `Deleted ${countText(pruned)} older than the newest ${keep} (DATASETS_KEEP) and freed ${freedBytes(pruned).toLocaleString("en-US")} bytes.`;
   return { versions, text };
 }
 

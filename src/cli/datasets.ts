@@ -162,7 +162,7 @@ const verify = command({
     if (faulty.length === 0) return null;
     return new CommandFault(
       exitCodes.unhealthy,
-      `${faulty.length} of ${checks.length} datasets ${faulty.length === 1 ? "is" : "are"} not as published, or cannot be read.`,
+      `${faulty.length} of ${checks.length} datasets ${faulty.length === 1 ? "has a fault" : "have faults"}. The output says what is wrong with each, and what to do.`,
     );
   },
 });
@@ -256,11 +256,11 @@ const prune = command({
       ({ version }) =>
         `${version} is pinned, so it stays. To let it be deleted, run 'gp-records datasets unpin ${version}'.`,
     );
-    const { removed } = pruned;
-    if (removed.length === 0)
-      return [...kept, "Every dataset has to be kept, so nothing was deleted."].join("\n");
+    const { removed, failures } = pruned;
+    const why = failures.length === 0 ? ", because no dataset is old enough" : "";
+    if (removed.length === 0) return [...kept, `Nothing was deleted${why}.`].join("\n");
     const what = isDryRun ? "Would delete" : "Deleted";
-    const sum = `${what} ${countText(pruned)}${isDryRun ? " and free" : ", which freed"} ${freedBytes(pruned).toLocaleString("en-US")} bytes.`;
+    const sum = `${what} ${countText(pruned)} and ${isDryRun ? "free" : "freed"} ${freedBytes(pruned).toLocaleString("en-US")} bytes.`;
     return [...removed.map(({ version }) => version), ...kept, sum].join("\n");
   },
   fault: ({ failures: [failure] }, context) =>
@@ -295,7 +295,7 @@ const pin = pinning(
 const unpin = pinning(
   "unpin",
   "let a pinned dataset be deleted once it is old enough",
-  "is no longer pinned: it is deleted once it is old enough.",
+  "is no longer pinned: DATASETS_KEEP decides how long it is kept.",
 );
 
 export const datasetCommands = family(

@@ -31,10 +31,10 @@ export function demoConfig(config: Config, environment: CliContext["environment"
   const { host, isProduction, publicUrl, trustedProxies, databaseUrl } = config;
   const faults = [
     !isLoopback(host) && `HOST must be a loopback address for --demo, but is '${host}'.`,
-    isProduction && "NODE_ENV must not be 'production' for --demo.",
-    databaseUrl !== null && "DATABASE_URL must not be set for --demo.",
-    publicUrl !== null && "PUBLIC_URL must not be set for --demo.",
-    trustedProxies !== null && "TRUSTED_PROXIES must not be set for --demo.",
+    isProduction && "NODE_ENV must not be 'production' for --demo. Unset it.",
+    databaseUrl !== null && "DATABASE_URL must not be set for --demo. Unset it.",
+    publicUrl !== null && "PUBLIC_URL must not be set for --demo. Unset it.",
+    trustedProxies !== null && "TRUSTED_PROXIES must not be set for --demo. Unset it.",
   ].filter((fault) => fault !== false);
   if (faults.length > 0) throw new ConfigFault(faults);
   const isLevelSet = (environment["LOG_LEVEL"]?.trim() ?? "") !== "";
@@ -185,12 +185,12 @@ export function demoText(address: string, demo: Demo): string {
 gp-records answers at ${address}${records}
 
   your key                  ${key}
-  it works until            ${until}, even after a restart
-  a first query             curl -H 'x-api-key: ${key}' '${address}/fetch-gp?gp_name=stone&limit=1'
-  the reference             ${address}/docs
-  the records on pages      ${address}/browse/gps
-  keys of your own          ${address}/account
+  valid until               ${until}, even after a restart
+  first query               curl -H 'x-api-key: ${key}' '${address}/fetch-gp?gp_name=stone&limit=1'
+  API reference             ${address}/docs
+  browse the records        ${address}/browse/gps
+  create your own keys      ${address}/account
 
-Ctrl-C ends it.
+Press Ctrl-C to stop the server.
 `;
 }

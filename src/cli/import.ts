@@ -22,7 +22,7 @@ import {
 } from "./command.ts";
 import { changeDatasets } from "./datasets-folder.ts";
 import type { Cleared } from "./datasets-prune.ts";
-import { onOneLine, showProgress } from "./output.ts";
+import { counted, onOneLine, showProgress } from "./output.ts";
 
 const args = {
   files: argument("<files...>", "files of the source, read in this order; - is standard input"),
@@ -128,9 +128,11 @@ async function suggest(
   context: CliContext,
 ): Promise<null> {
   const [file, ...others] = files;
-  if (file === undefined || file === "-" || others.length > 0)
+  if (file === undefined || others.length > 0)
+    throw usageFault("--suggest takes only one file. Leave out the others.");
+  if (file === "-")
     throw usageFault(
-      "--suggest takes one file and not standard input, because it reads the file several times. Name one file.",
+      "--suggest reads a file several times, which is not possible with standard input. Save the input to a file, and name that file.",
     );
   const { refuseUnreadable } = await import("#importers/source-file.ts");
   const { suggestMapping } = await import("#importers/suggest-mapping.ts");
@@ -201,21 +203,21 @@ async function noteAndClear(
 async function refuseSource(name: string): Promise<void> {
   const { sourceFault } = await import("#datasets/publish.ts");
   const fault =
-    name === demoSource ? "is the name of the invented records; choose another" : sourceFault(name);
+    name === demoSource ? "is reserved for the demo; choose another name" : sourceFault(name);
   if (fault !== undefined)
     throw usageFault(`option '--source <name>' argument '${name}' is invalid. It ${fault}.`);
 }
 
 function refuseTwice(files: readonly string[]): void {
   if (files.filter((file) => file === "-").length > 1)
-    throw usageFault("- is standard input, which can be read only once. Name it once.");
+    throw usageFault("Standard input (-) can be read only once. Name - only once.");
 }
 
 function parseRejectedMax(text: string): RejectedMax {
   const [, count, percent] = /^(\d{1,9})(%?)$/.exec(text) ?? [];
   if (count === undefined || (percent === "%" && Number(count) > 100))
     throw new InvalidArgumentError(
-      "Write a number of lines, such as 20, or a share of those read, such as 5%.",
+      "Write a whole number of lines, such as 20, or a percentage of the lines read from 0% to 100%, such as 5%.",
     );
   return percent === "%" ? { percent: Number(count) } : { lines: Number(count) };
 }
@@ -223,33 +225,35 @@ function parseRejectedMax(text: string): RejectedMax {
 function parseShrinkMax(text: string): number {
   const [, percent] = /^(\d{1,3})%$/.exec(text) ?? [];
   if (percent === undefined || Number(percent) > 100)
-    throw new InvalidArgumentError("Write a share from 0% to 100%, such as 60%.");
+    throw new InvalidArgumentError("Write a whole percentage from 0% to 100%, such as 60%.");
   return Number(percent);
 }
 
 function importRefusal({
-  given: { source, shrinkPercentMax },
+  given: { source, shrinkPercentMax, isStaged },
   result: { refusal, collected, sourceSize },
 }: Imported): CommandFault | null {
+  const rejected = collected.rejections.count;
+  const nothing = isStaged ? "nothing was staged" : "nothing was published";
   switch (refusal) {
     case null:
       return null;
     case "rejections":
       return new CommandFault(
         exitCodes.inputRefused,
-        `${collected.rejections.count} of ${collected.read} lines were rejected; nothing was published. Correct them, or allow them with --max-rejected ${collected.rejections.count}.`,
+        `${count(rejected)} of ${count(collected.read)} lines ${rejected === 1 ? "was" : "were"} rejected; ${nothing}. Correct the rejected lines, or leave them out with --max-rejected ${rejected}.`,
       );
     case "empty":
       return new CommandFault(
         exitCodes.inputRefused,
-        `Source '${source}' would be left without a record; nothing was published. If that is intended, use --allow-empty.`,
+        `Source '${source}' would be left without a record; ${nothing}. ${rejected === 0 ? "If that is intended, use --allow-empty." : "Correct the rejected lines."}`,
       );
     case "shrunk": {
       const { before, now } = sourceSize;
       const lost = Math.ceil(((before - now) * 100) / before);
       return new CommandFault(
         exitCodes.shrunk,
-        `Source '${source}' would shrink from ${count(before)} to ${count(now)} records, by more than the ${shrinkPercentMax}% allowed; nothing was published. Were files cut off or left out? If the loss is intended, use --max-shrink ${lost}%.`,
+        `Source '${source}' would shrink from ${count(before)} to ${count(now)} records, by more than the ${shrinkPercentMax}% allowed; ${nothing}. Check that no file is cut off or missing. If the loss is intended, use --max-shrink ${lost}%.`,
       );
     }
   }
@@ -296,9 +300,9 @@ function importText({ given: { source }, result, cleared }: Imported): string {
     ...alikeText(alike),
   ];
   lines.push(
-    `Source '${source}': ${count(read)} read = ${count(accepted)} accepted + ${count(rejections.count)} rejected.`,
+    `Source '${source}': ${counted(read, "line")} read, ${count(accepted)} accepted, ${count(rejections.count)} rejected.`,
   );
-  const changes = `${count(added)} added, ${count(updated)} changed, ${count(removed)} removed, ${count(unchanged)} unchanged`;
+  const changes = `${counted(added, "record")} added, ${count(updated)} changed, ${count(removed)} removed, ${count(unchanged)} unchanged`;
   const records = recordKinds
     .map((kind) => `${count(result.records?.[kind] ?? 0)} ${kinds[kind].plural}`)
     .join(", ");
@@ -320,7 +324,7 @@ function importText({ given: { source }, result, cleared }: Imported): string {
       lines.push(...demoText(result, "would be removed"));
       break;
     case "unchanged":
-      lines.push("Nothing differs from what is published, so nothing was published.");
+      lines.push("The result is the same as the current dataset, so no new dataset was made.");
       break;
     default:
   }
@@ -349,7 +353,7 @@ function listed(one: Rejections): string[] {
 function timesText(times: number, also: readonly number[]): string {
   if (times === 1) return "";
   const more = times > also.length + 1 ? ", …" : "";
-  return ` (${count(times)} times, also on line ${also.join(", ")}${more})`;
+  return ` (${count(times)} times, also on line${also.length === 1 ? "" : "s"} ${also.join(", ")}${more})`;
 }
 
 /** Returns what to write into the mapping for cells that are no known words, a line for each field. */
@@ -364,7 +368,7 @@ function valuesText({ listed }: Rejections): string[] {
     const keep = found.some(({ word }) => word!.isNew) ? ', "otherwise": "keep"' : "";
     return onOneLine(`  ${field}: "values": ${JSON.stringify(values)}${keep}`);
   });
-  return ["Add this to these fields of the mapping, and check what each cell means:", ...lines];
+  return ["Check what each cell means, and add its value to the field in the mapping:", ...lines];
 }
 
 function alikeText(alike: readonly (readonly string[])[]): string[] {
@@ -378,7 +382,7 @@ function alikeText(alike: readonly (readonly string[])[]): string[] {
       ? [`  … and ${alike.length - shownMax} more; add --json to list them`]
       : [];
   return [
-    "Names of these GPs differ by legal form alone. If they mean one GP, correct the source, or add this where the mapping reads the names:",
+    "The names on each of these lines differ by legal form alone. If they mean the same GP, correct the source, or add the line to the field of the CSV mapping that has the names:",
     ...lines,
     ...more,
   ];

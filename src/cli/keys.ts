@@ -73,7 +73,7 @@ const list = command({
     table(
       keys,
       ["id", "account_name", "name", "hint", "state", "expires_at", "last_used_at"],
-      "No key yet. Create one: gp-records keys create --account NAME --name NAME",
+      "No key yet. Create one: gp-records keys create --account ACCOUNT --name NAME",
     ),
 });
 
@@ -123,7 +123,7 @@ function issuedText({ id, key, name, expiresAt }: IssuedKey): string {
   return [
     key,
     `This is the key '${name}' (${id}). It is shown only once: save it now, in a safe place.`,
-    expiresAt === null ? "It does not expire." : `It expires at ${timeText(expiresAt)}.`,
+    expiresAt === null ? "The key does not expire." : `The key expires at ${timeText(expiresAt)}.`,
   ].join("\n");
 }
 

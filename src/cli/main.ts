@@ -38,6 +38,8 @@ const exitCode = await run(
 // Called once all output has been written or has failed. A key that nobody was shown is not a success.
 process.stdout.write("", () => {
   if (printFault !== undefined)
-    process.stderr.write(`error: the output could not be written: ${printFault.message}\n`);
+    process.stderr.write(
+      `error: The output could not be written: ${printFault.message}. What the command changed stays changed.\n`,
+    );
   process.exit(printFault === undefined ? exitCode : exitCodes.unexpected);
 });

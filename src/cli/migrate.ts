@@ -24,7 +24,7 @@ export const migrateCommand = command({
     if (engine === "sqlite")
       return `DATABASE_URL is not set, so accounts and keys are in ${place}. Their tables are up to date.`;
     return steps.length === 0
-      ? `${place} is up to date.`
-      : `${place} is up to date: applied ${steps.join(", ")}.`;
+      ? `The schema of ${place} is up to date.`
+      : `The schema of ${place} is up to date: applied ${steps.join(", ")}.`;
   },
 });

@@ -5,6 +5,7 @@ import type { Quotas } from "#store/control-tables.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { option } from "./command.ts";
+import { counted } from "./output.ts";
 
 const momentShape = /^\d{4}-\d{2}-\d{2}(?:T(?:[01]\d|2[0-3]):\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
 
@@ -44,7 +45,7 @@ function durationOf(text: string): number {
 }
 
 /** Returns a duration in milliseconds. @param orElse end of the error, which names other values of the option. */
-function parseDuration(text: string, orElse = ""): number {
+function parseDuration(text: string, orElse: string): number {
   const milliseconds = durationOf(text);
   if (Number.isNaN(milliseconds))
     throw new InvalidArgumentError(
@@ -58,7 +59,8 @@ export const parseLifetime = (text: string): number | "never" =>
   text === "never" ? text : parseDuration(text, ", or never");
 
 /** Returns an overlap in milliseconds. `0` means no overlap. */
-export const parseOverlap = (text: string): number => (text === "0" ? 0 : parseDuration(text));
+export const parseOverlap = (text: string): number =>
+  text === "0" ? 0 : parseDuration(text, ", or 0");
 
 // Not null for "default", because commander turns a parsed null into an empty string.
 type GivenQuota = number | "default";
@@ -80,7 +82,9 @@ export const quotaOptions = {
 function parseQuota(text: string): GivenQuota {
   if (text === "default") return text;
   if (!/^[0-9]{1,15}$/.test(text))
-    throw new InvalidArgumentError("Write a whole number, or default.");
+    throw new InvalidArgumentError(
+      `Write a whole number from 1 to ${quotaMax.toLocaleString("en-US")}, or default.`,
+    );
   return Number(text);
 }
 
@@ -94,8 +98,11 @@ export const quotasFrom = (given: {
       .map(([window, quota]) => [window, quota === "default" ? null : quota]),
   );
 
-export function quotasText({ minute, hour, day }: Quotas): string {
-  if (minute === null && hour === null && day === null) return "the default quotas";
-  const text = (requests: number | null) => requests ?? "default";
-  return `${text(minute)} a minute, ${text(hour)} an hour, ${text(day)} a day`;
+/** Returns quotas in words. @param plan plan of the account whose quotas they are; null if there is none. */
+export function quotasText({ minute, hour, day }: Quotas, plan: string | null = null): string {
+  const usual = plan === null ? "the default" : "the plan's";
+  if (minute === null && hour === null && day === null) return `${usual} quotas`;
+  const text = (requests: number | null) =>
+    requests === null ? `${usual} quota` : counted(requests, "request");
+  return `${text(minute)} per minute, ${text(hour)} per hour and ${text(day)} per day`;
 }

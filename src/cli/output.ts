@@ -46,6 +46,10 @@ function cellText(value: unknown): string {
   return typeof value === "string" ? timeText(value) : JSON.stringify(value);
 }
 
+/** Returns a number of things. @param what singular of their name, to which an s makes the plural. */
+export const counted = (number: number, what: string): string =>
+  `${number.toLocaleString("en-US")} ${what}${number === 1 ? "" : "s"}`;
+
 /** Returns a time without fractions of a second, such as `2026-11-21T09:30:00Z`; "-" for null, other text as it is. */
 export const timeText = (text: string | null): string =>
   text?.replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z$/, "$1Z") ?? "-";

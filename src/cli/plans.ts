@@ -44,7 +44,7 @@ const set = command({
     ),
   json: planJson,
   text: (plan) =>
-    `${plan.name}: ${quotasText(plan.quotas)}; changes ${accessOf(plan)}; ${plan.accounts} ${plan.accounts === 1 ? "account is" : "accounts are"} on it.`,
+    `The plan '${plan.name}' has ${quotasText(plan.quotas)}; access to /changes: ${accessOf(plan)}; ${plan.accounts} ${plan.accounts === 1 ? "account is" : "accounts are"} on it.`,
 });
 
 const list = command({

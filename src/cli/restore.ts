@@ -12,7 +12,7 @@ import { whyNotRead } from "#datasets/dataset-fault.ts";
 import { argument, command, flag, option } from "./command.ts";
 import { usageFault } from "./command-fault.ts";
 import { dataFolderFault } from "./datasets-folder.ts";
-import { onOneLine, timeText } from "./output.ts";
+import { counted, onOneLine, timeText } from "./output.ts";
 
 export const restoreCommand = command({
   name: "restore",
@@ -42,7 +42,7 @@ export const restoreCommand = command({
     const order = { archive, former, now: context.now(), undoesEndings, isTrial };
     if (to !== undefined && replace)
       throw usageFault(
-        "--to takes only an empty place, so there is nothing to replace. Leave out --replace.",
+        "--to takes only an empty folder or database, so there is nothing to replace. Leave out --replace.",
       );
     if (isDatabase(to)) {
       const url = parseDatabaseUrl(to);
@@ -52,7 +52,7 @@ export const restoreCommand = command({
     }
     if (to === undefined && databaseUrl !== null)
       throw usageFault(
-        "Use --to to say where to restore: the URL of an empty database, or a folder. DATABASE_URL is set, so the files in DATA_DIR are not in use.",
+        "DATABASE_URL is set, so servers would not use a backup restored into DATA_DIR. Name the destination with --to: an empty folder, or the URL of an empty database.",
       );
     const folder = to ?? dataDir;
     const mayReplace = to === undefined && (replace || isTrial);
@@ -92,7 +92,7 @@ function openArchive(file: string): Archive {
   const name = nameOf(file);
   if (file === input) return { name, read: () => process.stdin };
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
-    throw usageFault(`${file} is not a file. Name one that \`gp-records backup\` made.`);
+    throw usageFault(`There is no file ${file}. Name a file that \`gp-records backup\` made.`);
   // Checked before the data folder is created or locked, because the folder's errors have other remedies.
   const why = whyNotRead(file);
   if (why !== null)
@@ -115,27 +115,27 @@ export function restoredText(
       : `Restored ${file}, ${made}.`,
     `${isTrial ? "The backup has" : `The ${place} now has`} ${contentText(restored)}.`,
     manifest.control_only &&
-      "The backup has only accounts, keys, people and the audit log. Everything else stays as it was.",
+      "The backup has only accounts, keys, people and the audit log. Datasets stay as they were, and so does usage, unless it was recorded for other accounts.",
     !manifest.requests &&
       !manifest.control_only &&
       "The backup has no request log, because it was made without --requests.",
-    ...section("Ended after the backup was made, and still ended:", kept.map(endingText)),
-    ...section("Ended after the backup was made, and WORKING AGAIN:", undone.map(endingText)),
+    ...section("Ended since the backup, and kept ended:", kept.map(endingText)),
+    ...section("Ended since the backup, WORKING AGAIN after the restore:", undone.map(endingText)),
     ...section(
-      "Not in the backup, so refused from now on:",
+      "Live keys that are not in the backup, and are refused after the restore:",
       lost.map(({ id, name, account }) => `key ${id} '${name}' of the account '${account}'`),
     ),
     ...section(
-      "Not in the backup, so they must sign up or be invited again:",
+      "People who are not in the backup, and must sign up or be invited again after the restore:",
       lostPeople.map(({ id, email }) => `person ${id} ${email}`),
     ),
     !areEndingsKnown &&
-      `Keys revoked, accounts suspended and people removed after ${timeText(manifest.made_at)} are back, and nothing here shows which. Revoke them again.`,
+      `Whatever was revoked, suspended, closed or removed after ${timeText(manifest.made_at)} ${isTrial ? "would work" : "works"} again, because there were no former accounts and keys to compare the backup with. End each such key, account and membership again.`,
     areCountsKept
-      ? "What the accounts have used of their quotas stays counted."
-      : "The quota windows of all accounts start over.",
+      ? "The requests that accounts have made still count against their quotas."
+      : `The quotas of all accounts ${isTrial ? "would " : ""}start over.`,
     replaced !== null &&
-      `The old contents are in ${replaced}. Remove them once you no longer need them.`,
+      `The old contents are in ${replaced}. Delete that folder once you no longer need it.`,
   ]
     .filter((line) => line !== false)
     .join("\n");
@@ -146,8 +146,6 @@ function contentText({ dataset, accounts, keys, people }: Restored): string {
   return `${records}, ${counted(accounts, "account")}, ${counted(keys, "key")} neither revoked nor expired, ${people === 1 ? "1 person" : `${people} people`}`;
 }
 
-const counted = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
-
 const section = (heading: string, lines: readonly string[]) =>
   lines.length === 0 ? [] : [heading, ...lines.map((line) => `  ${onOneLine(line)}`)];
 
@@ -156,7 +154,7 @@ function endingText({ what, id, name, account, at }: Ending): string {
     case "revoked":
       return `key ${id} '${name}' of the account '${account}', revoked at ${timeText(at)}`;
     case "expires":
-      return `key ${id} '${name}' of the account '${account}', ends at ${timeText(at)}`;
+      return `key ${id} '${name}' of the account '${account}', set to expire at ${timeText(at)}`;
     case "deleted":
       return `person ${id} ${name}, deleted at ${timeText(at)}`;
     case "password":

@@ -57,7 +57,9 @@ export const serveCommand = command({
         // Through the log, which is buffered. Printed directly, the text would overtake lines logged before it.
         await serve(service, (address) => {
           log.print(demo.demoText(address, prepared));
-          demo.startSecond(context, (error) => log.logger.error(error.message));
+          demo.startSecond(context, ({ message }) =>
+            log.logger.error(`The demo lacks its second dataset until the next start: ${message}`),
+          );
         });
       }
     } catch (error) {
@@ -131,7 +133,9 @@ export function passedSockets(
     const [first, ...others] = sockets.filter(({ isAdmin }) => isAdmin === isWanted);
     if (others.length === 0) return first?.fd ?? null;
     throw usageFault(
-      `LISTEN_FDS announces ${others.length + 1} sockets ${isWanted ? `named ${adminName}` : `that are not named ${adminName}`}, but only one is served. Keep one ListenStream= for it; for the metrics, add one in a .socket unit with FileDescriptorName=${adminName}.`,
+      isWanted
+        ? `LISTEN_FDS announces ${others.length + 1} sockets named ${adminName}, but the metrics are served on only one. Keep one ListenStream= in the .socket unit with FileDescriptorName=${adminName}.`
+        : `LISTEN_FDS announces ${others.length + 1} sockets that are not named ${adminName}, but the API is served on only one. Keep one ListenStream= for the API. If the other socket is for the metrics, put it in a .socket unit of its own with FileDescriptorName=${adminName}.`,
     );
   };
   return { main: only(false), admin: only(true) };

@@ -64,7 +64,7 @@ const find = command({
     if (requests.length === 0)
       throw new DomainError(
         "not_found",
-        `There is no request '${id.slice(0, 100)}' in the log. Check the id. The log has requests whose key was accepted, from a second after their answer, for as many days as USAGE_LOG_DAYS says.`,
+        `The request log has no matching request with the id '${id.slice(0, 100)}'. Check the id, and any --account, --since and --until. The log has only requests whose key was accepted. Each request is in the log from a second after its answer, for USAGE_LOG_DAYS days.`,
       );
     await printRows(context, given, output, [requests]);
   },
@@ -152,7 +152,7 @@ const exportCommand = command({
     ];
     const rows = await withUsage(context, (usage) => exportMonth(usage, { month, by }));
     const shown = columns.map(({ name }) => name);
-    const none = `There were no requests in ${month}.`;
+    const none = `No requests were recorded in ${month}.`;
     await printRows(context, format, { columns, shown, none }, [rows]);
   },
 });

@@ -76,7 +76,7 @@ test("an installation that is moved into a database and back is the same in ever
   await allCommands(here).text("backup", first, "--requests");
   const there = await allCommands(here).text("restore", first, "--to", url);
   assert.match(there, /^The database now has the dataset \S+, 3 accounts, /m);
-  assert.match(there, /^The quota windows of all accounts start over\.$/m);
+  assert.match(there, /^The quotas of all accounts start over\.$/m);
   assert.deepEqual(await usageOf({ dataDir: here, databaseUrl: url }), before.usage);
   const [{ batch }] = await runSql<any>(url, "select batch from usage_writer");
   assert.equal(Number(batch), 17);
@@ -137,7 +137,7 @@ test("a key that was revoked after the backup was made stays revoked, wherever t
   const url = await freshDatabase(t);
   assert.match(
     await settled.text("restore", first, "--to", url, "--dry-run"),
-    new RegExp(`Ended after the backup was made, and still ended:\n  key ${id} `),
+    new RegExp(`Ended since the backup, and kept ended:\n  key ${id} `),
   );
   await settled.text("restore", first, "--to", url);
   const onDatabase = commandsOn(t, url);
@@ -208,7 +208,7 @@ test("a place that has an installation is refused, and stays as it is", async (t
   assert.match(await restore(here), /already has data \(control\.sqlite, /);
   assert.match(
     await refusal(exitCodes.usage, "restore", file, "--to", here, "--replace"),
-    /--to takes only an empty place/,
+    /--to takes only an empty folder or database/,
   );
   assert.match(
     await refusal(exitCodes.usage, "restore", file, "--to", "postgres://a:secret@b"),
@@ -221,7 +221,7 @@ test("a place that has an installation is refused, and stays as it is", async (t
   const onDatabase = commandsOn(t, served);
   assert.match(
     await onDatabase.refusal(exitCodes.usage, "restore", file),
-    /Use --to to say where to restore/,
+    /Name the destination with --to: /,
   );
 });
 

@@ -117,6 +117,6 @@ test(
     for (let i = 0; i < 50; i++) assert.equal((await ask(port, "/health")).status, 200);
     child.kill("SIGTERM");
     assert.deepEqual(await ended, [1, null]);
-    assert.match(err(), /^error: the output could not be written: ENOSPC[^\n]+\n$/);
+    assert.match(err(), /^error: The output could not be written: ENOSPC[^\n]+\n$/);
   },
 );

@@ -57,14 +57,17 @@ const walks: Record<string, Step[]> = {
     ],
     ["accounts limits acme --per-minute default --per-day 30", account],
     ["accounts limits acme", account],
-    ["accounts limits acme", "Acme: default a minute, 2 an hour, 30 a day.\n"],
+    [
+      "accounts limits acme",
+      "The account 'Acme' has the default quota per minute, 2 requests per hour and 30 requests per day.\n",
+    ],
     ["accounts suspend acme", { ...account, suspended_at: since }],
     [
       "accounts suspend acme",
       /suspended since 2026-11-21T12:00:00Z.*\n.*gp-records accounts resume ac_/,
     ],
     ["accounts resume Acme", account],
-    ["accounts resume Acme", "The account 'Acme' is active.\n"],
+    ["accounts resume Acme", "The account 'Acme' is not suspended: its keys are accepted.\n"],
     ["accounts list", [{ ...account, limits_in_force: { minute: 60, hour: 2, day: 30 } }]],
     [
       "accounts list",
@@ -72,7 +75,7 @@ const walks: Record<string, Step[]> = {
     ],
     [
       "accounts create --name Beta --per-minute 5",
-      /^Created the account 'Beta' \(ac_\): 5 a minute, default an hour, default a day\.\n.*gp-records keys create --account ac_/,
+      /^Created the account 'Beta' \(ac_\) with 5 requests per minute, the default quota per hour and the default quota per day\.\n.*gp-records keys create --account ac_/,
     ],
   ],
   "plans are set, listed and removed, and an account is put on one and taken off it": [
@@ -85,25 +88,25 @@ const walks: Record<string, Step[]> = {
     ],
     [
       "plans set gold --per-hour 5",
-      "gold: 600 a minute, 5 an hour, default a day; changes default; 1 account is on it.\n",
+      "The plan 'gold' has 600 requests per minute, 5 requests per hour and the default quota per day; access to /changes: default; 1 account is on it.\n",
     ],
     [
       "plans list",
       "NAME PER MINUTE PER HOUR PER DAY CHANGES ACCOUNTS CREATED AT\ngold 600 5 default default 1 2026-11-21T12:00:00Z\n",
     ],
-    ["plans set gold --per-hour default", /default an hour/],
-    ["plans set default --per-hour 30", /^default: /],
+    ["plans set gold --per-hour default", /the default quota per hour/],
+    ["plans set default --per-hour 30", /^The plan 'default' has /],
     // An account's own quota, else its plan's, else that of the plan default.
     ["accounts list", /Acme gold 600 30 7 - /],
     ["plans set gold --changes no", { ...gold, changes: false, accounts: 1 }],
     // What is not given stays.
-    ["plans set gold --per-hour 5", /; changes no;/],
-    ["plans set default --changes no", /; changes no;/],
-    ["plans set gold --changes yes", /; changes yes;/],
-    ["plans set gold --changes default", /; changes default;/],
-    ["accounts plan acme none", "The account 'Acme' is on no plan of its own.\n"],
+    ["plans set gold --per-hour 5", /; access to \/changes: no;/],
+    ["plans set default --changes no", /; access to \/changes: no;/],
+    ["plans set gold --changes yes", /; access to \/changes: yes;/],
+    ["plans set gold --changes default", /; access to \/changes: default;/],
+    ["accounts plan acme none", /^The account 'Acme' is on no plan\. The default quotas apply, /],
     ["plans remove gold", { name: "gold", removed: true }],
-    ["plans set silver --per-minute 9", /^silver: 9 a minute/],
+    ["plans set silver --per-minute 9", /^The plan 'silver' has 9 requests per minute/],
     [
       "accounts create --name Beta --plan silver",
       {
@@ -115,9 +118,9 @@ const walks: Record<string, Step[]> = {
     ],
     [
       "accounts create --name Gamma --plan silver --per-day 8",
-      /^Created the account 'Gamma' \(ac_\) on the plan 'silver': default a minute, default an hour, 8 a day\./,
+      /^Created the account 'Gamma' \(ac_\) on the plan 'silver' with the plan's quota per minute, the plan's quota per hour and 8 requests per day\./,
     ],
-    ["plans set most --per-day 1000000", /1,?000,?000 a day/],
+    ["plans set most --per-day 1000000", /1,?000,?000 requests per day/],
   ],
   "keys are made, listed, rotated and revoked, and a key is shown once": [
     ["accounts create --name Acme", /^Created/],
@@ -218,7 +221,7 @@ test("a quota or a duration that is none is refused with what one looks like, be
     );
     assert.match(
       await refusal(exitCodes.usage, `keys rotate ${id} --overlap`, given),
-      /^error: option '--overlap <duration>'.*30m, 24h or 90d\. See `gp-records keys rotate --help`\.\n$/,
+      /^error: option '--overlap <duration>'.*30m, 24h or 90d, or 0\. See `gp-records keys rotate --help`\.\n$/,
     );
   }
   await refusal(exitCodes.usage, `keys rotate ${id} --overlap never`);

@@ -213,7 +213,7 @@ test("a publication whose entry cannot be written is a publication, and the comm
   assert.equal(exitCode, exitCodes.done);
   assert.match(
     err,
-    /^warning: dataset\.published of \S+ could not be written to the audit log: .*control\.sqlite/,
+    /^warning: The change is done, but its entry \(dataset\.published of \S+\) could not be written to the audit log: .*control\.sqlite/,
   );
   assert.equal((await json("datasets show")).records.gp, 2);
 });

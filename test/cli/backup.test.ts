@@ -106,11 +106,11 @@ test("backup says what is in it, also where that is the control store alone, and
   assert.match(await text("restore", file, "--dry-run"), /is intact: made at 2026-11-21T12:00:00Z/);
   assert.match(
     await text("backup", file, "--control", "--force"),
-    /^Saved control\.sqlite in \S+: [\d,]+ bytes\.\nIts SHA-256 is/,
+    /^Wrote a backup of control\.sqlite to \S+: [\d,]+ bytes\.\nThe SHA-256 of the backup is/,
   );
   assert.match(
     await text("restore", file, "--dry-run"),
-    /has the dataset \S+, 1 account, .*\nThe backup has only accounts, keys, people and the audit log\. Everything else stays as it was\./,
+    /has the dataset \S+, 1 account, .*\nThe backup has only accounts, keys, people and the audit log\. Datasets stay as they were, /,
   );
 });
 
@@ -160,7 +160,7 @@ test("a data folder that is closed to this user is not taken for an empty one", 
     chmodSync(dataDir, mode);
     assert.match(
       await asOrdinaryUser(() => refusal(exitCodes.usage, "backup", file)),
-      /No backup was made: \S+control\.sqlite cannot be used \(EACCES\)\. .* give this user access to it\.\n$/,
+      /No backup was made, because \S+control\.sqlite cannot be used \(EACCES\)\. Give this user access to it, or .*\n$/,
     );
   }
   chmodSync(dataDir, 0o700);
@@ -217,11 +217,14 @@ test("a backup goes through a pipe, and a reader that stops is told of", async (
   const { exitCode, out, err } = await inShell(script, dataDir, restored);
   assert.equal(exitCode, exitCodes.done, err);
   assert.equal(JSON.parse(out).outcome, "restored");
-  assert.match(err, /^Saved control\.sqlite, .* in standard output: [\d,]+ bytes\./);
+  assert.match(err, /^Wrote a backup of control\.sqlite, .* to standard output: [\d,]+ bytes\./);
   assert.ok(existsSync(join(restored, "control.sqlite")));
   const full = await inShell(`"$0" "$1" backup - > /dev/full`, dataDir);
   assert.equal(full.exitCode, exitCodes.diskFull);
-  assert.match(full.err, /^error: No backup was made: standard output cannot be used \(ENOSPC\)/);
+  assert.match(
+    full.err,
+    /^error: The backup is incomplete, because standard output cannot be written \(ENOSPC\)/,
+  );
 });
 
 test("restore says what it did, and refuses beside a running server", async (t) => {
@@ -249,15 +252,15 @@ test("restore says what it did, and refuses beside a running server", async (t) 
     said,
     new RegExp(`\nThe data folder now has the dataset ${version}, 1 account, 0 keys neither`),
   );
-  assert.match(said, new RegExp(`still ended:\\n {2}key ${key.id} `));
+  assert.match(said, new RegExp(`kept ended:\\n {2}key ${key.id} `));
   assert.match(
     said,
-    /Not in the backup, so refused from now on:\n {2}key \S+ 'later' of the account 'Later'/,
+    /Live keys that are not in the backup, and are refused after the restore:\n {2}key \S+ 'later' of the account 'Later'/,
   );
   assert.match(said, /The old contents are in .*replaced-/);
   assert.equal((await json("keys list"))[0].state, "revoked");
   const undone = await allCommands(temporaryFolder(t)).text("restore", file);
-  assert.match(undone, /nothing here shows which\. Revoke them again\./);
+  assert.match(undone, /End each such key, account and membership again\./);
 });
 
 test("a backup that is not there or that this user may not read is named, and so is a folder that cannot be made, before the backup is read", async (t) => {
@@ -266,7 +269,7 @@ test("a backup that is not there or that this user may not read is named, and so
   const { refusal } = allCommands(join(place, "data"));
   assert.equal(
     await refusal(exitCodes.usage, "restore", file),
-    `error: ${file} is not a file. Name one that \`gp-records backup\` made.\n`,
+    `error: There is no file ${file}. Name a file that \`gp-records backup\` made.\n`,
   );
   writeFileSync(file, "x", { mode: 0o000 });
   chmodSync(place, 0o755);
@@ -305,7 +308,7 @@ test("with DATABASE_URL a backup is of the database, which is named without its 
   ])
     assert.match(
       await refusal(exitCodes.usage, ...args),
-      /Use --to to say where to restore: .* DATABASE_URL is set/,
+      /DATABASE_URL is set, .* Name the destination with --to: /,
     );
   assert.match(
     await refusal(exitCodes.usage, "backup", other, "--control", "--requests"),

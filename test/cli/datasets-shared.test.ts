@@ -240,7 +240,10 @@ test("verify tells of every dataset, and ends with 6 naming the file that is dam
   truncateSync(file, 40_000);
   const { exitCode, out, err } = await start("datasets verify");
   assert.equal(exitCode, exitCodes.unhealthy);
-  assert.equal(err, "error: 1 of 2 datasets is not as published, or cannot be read.\n");
+  assert.equal(
+    err,
+    "error: 1 of 2 datasets has a fault. The output says what is wrong with each, and what to do.\n",
+  );
   assert.match(
     out,
     new RegExp(

@@ -146,7 +146,7 @@ test("a first start whose output is piped", async (t) => {
 
   await t.test("prints what people are to read, and no log", () => {
     assert.match(server.out(), /^\ngp-records answers at .* with 6\d,\d{3} invented records\n/);
-    assert.match(server.out(), /\nCtrl-C ends it\.\n\n$/);
+    assert.match(server.out(), /\nPress Ctrl-C to stop the server\.\n\n$/);
     assert.doesNotMatch(server.out(), /^\{/m);
   });
 

@@ -79,7 +79,7 @@ test("export says where versions are listed when it is asked for another, and na
   const empty = allCommands(temporaryFolder(t));
   assert.match(
     await empty.refusal(exitCodes.conflict, "export --format csv"),
-    /There is no dataset yet; 'gp-records import' makes one\./,
+    /No dataset is published yet\. Publish one with 'gp-records import' /,
   );
 });
 

@@ -71,7 +71,7 @@ test("an import reports what it read, accepted and changed, and what it publishe
   );
   assert.match(
     await text("import ndjson --source own", file),
-    /^Source 'own': 1 read = 1 accepted \+ 0 rejected\.\n0 added, 1 changed, 1 removed, 0 unchanged\. Published as 20261121T120001Z-[0-9a-f]{8}: 1 GPs, 0 principals, 0 signals, 0 projects\.\n$/,
+    /^Source 'own': 1 line read, 1 accepted, 0 rejected\.\n0 records added, 1 changed, 1 removed, 0 unchanged\. Published as 20261121T120001Z-[0-9a-f]{8}: 1 GPs, 0 principals, 0 signals, 0 projects\.\n$/,
   );
 });
 
@@ -97,7 +97,7 @@ test("every rejection is told with file, line, field and reason, and read is acc
   assert.match(refused.err, /^error: 3 of 5 lines were rejected; nothing was published\..*\n$/);
   const shown = await start(...args);
   assert.ok(shown.out.startsWith(`${file}:2: stauts `), shown.out);
-  assert.match(shown.out, /Source 'own': 5 read = 2 accepted \+ 3 rejected\.\n$/);
+  assert.match(shown.out, /Source 'own': 5 lines read, 2 accepted, 3 rejected\.\n$/);
   assert.deepEqual(await versions(), []);
 });
 
@@ -138,7 +138,7 @@ test("the same fault of a cell is told once, with its number and the nearest val
   const { out } = await start(...args);
   assert.match(
     out,
-    /^\S+a\.csv:2: status .* holds "Complet" \(3 times, also on line 4, 5\)\n\S+a\.csv:3: .*"Paused"\nAdd this to these fields of the mapping, .*:\n/,
+    /^\S+a\.csv:2: status .* holds "Complet" \(3 times, also on lines 4, 5\)\n\S+a\.csv:3: .*"Paused"\nCheck what each cell means, .*:\n/,
   );
   const block = / {2}status: "values": (.*)\n/.exec(out)![1]!;
   assert.deepEqual(JSON.parse(block), { Complet: "completed", Paused: question });
@@ -264,7 +264,7 @@ test("- reads standard input, whose lines the report names", async (t) => {
   const { refusal } = allCommands(folder);
   assert.equal(
     await refusal(exitCodes.usage, ...args, "-"),
-    "error: - is standard input, which can be read only once. Name it once.\n",
+    "error: Standard input (-) can be read only once. Name - only once.\n",
   );
 });
 
@@ -301,7 +301,10 @@ test("--merge adds, changes and removes what the file names, the same again publ
   assert.deepEqual([mode, added, changed, removed, unchanged, absent], ["merge", 1, 1, 1, 0, 0]);
   const again = await text(...args);
   assert.match(again, /^\S+delta:3: id 'ada' names no principal of this source, so there is noth/);
-  assert.match(again, /Nothing differs from what is published, so nothing was published\.\n$/);
+  assert.match(
+    again,
+    /The result is the same as the current dataset, so no new dataset was made\.\n$/,
+  );
   assert.equal((await versions()).length, 2);
   const all = ["acme", "birch"].map((id) => ({ record: "gp", id, deleted: true }));
   const last = ["import ndjson --source own", write("all", linesOf(...all)), "--merge"];

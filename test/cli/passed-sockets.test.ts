@@ -109,7 +109,7 @@ test("more sockets than are served are refused, and so is what is no socket of T
   assert.throws(() => passedSockets(three, 7), {
     exitCode: exitCodes.usage,
     message:
-      /^LISTEN_FDS announces 2 sockets that are not named admin, but only one is served\. Keep/,
+      /^LISTEN_FDS announces 2 sockets that are not named admin, but the API is served on only one\. Keep/,
   });
   const server = spawnServer(t, {
     dataDir: temporaryFolder(t),

@@ -98,7 +98,7 @@ test("what cannot be found or understood is refused in words", async (t) => {
   const missing = await refusal(exitCodes.conflict, "requests find req_2");
   assert.match(
     missing,
-    /^error: There is no request 'req_2' in the log\..*USAGE_LOG_DAYS says\.\n$/,
+    /^error: The request log has no matching request with the id 'req_2'\..*USAGE_LOG_DAYS days\.\n$/,
   );
   assert.match(
     await refusal(exitCodes.conflict, "requests list --account Gamma"),
@@ -160,7 +160,7 @@ test("an export is a table for people and JSON for programs, and of a month in w
   assert.deepEqual(Object.keys(documents[0]), `account,account_name,${sums}`.split(","));
   assert.equal(documents[0].status_429, 1);
   const of = (...args: string[]) => text("usage export --month 2025-01 --by account", ...args);
-  assert.equal(await of(), "There were no requests in 2025-01.\n");
+  assert.equal(await of(), "No requests were recorded in 2025-01.\n");
   assert.equal(await of("--csv"), `account,account_name,${sums}\n`);
   assert.equal(await of("--json"), "[]\n");
 });

@@ -69,7 +69,7 @@ test("nothing but migrate makes the schema: before it a store is refused with th
   assert.match(
     await text("migrate"),
     new RegExp(
-      `PostgreSQL at .* is up to date: applied ${RegExp.escape(allSteps.join(", "))}\\.\n$`,
+      `The schema of PostgreSQL at .* is up to date: applied ${RegExp.escape(allSteps.join(", "))}\\.\n$`,
     ),
   );
   assert.deepEqual(await json("migrate"), { engine: "postgresql", steps: [] });
