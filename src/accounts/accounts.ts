@@ -132,7 +132,7 @@ function cleanAccountName(name: string): string {
   if (idShape.test(cleaned))
     throw new DomainError(
       "invalid",
-      "The name of the account must not look like an id (ac_ and 16 characters). Choose another one.",
+      "The name of the account must not look like an account id (ac_ and 16 letters or digits). Choose another name.",
     );
   return cleaned;
 }
@@ -150,7 +150,7 @@ async function refuseTakenName(
   if (holder !== undefined && holder.number !== own)
     throw new DomainError(
       "conflict",
-      `The name '${name}' is taken by the account ${holder.id}. Choose another one.`,
+      `The name '${name}' is taken by the account ${holder.id}. Choose another name.`,
     );
 }
 
@@ -216,7 +216,7 @@ export async function requirePlan(database: ControlDatabase, name: string): Prom
   if ((await query.executeTakeFirst()) !== undefined) return;
   throw new DomainError(
     "not_found",
-    `There is no plan '${name.slice(0, 100)}'. \`gp-records plans list\` shows them all.`,
+    `There is no plan '${name.slice(0, 100)}'. \`gp-records plans list\` shows all plans.`,
   );
 }
 
@@ -279,7 +279,7 @@ export async function requireAccount(
   if (account !== undefined) return account;
   throw new DomainError(
     "not_found",
-    `There is no account '${idOrName.slice(0, 100)}'. \`gp-records accounts list\` shows them all.`,
+    `There is no account '${idOrName.slice(0, 100)}'. \`gp-records accounts list\` shows all open accounts.`,
   );
 }
 
@@ -301,7 +301,7 @@ function requireOpen(account: Account): Account {
   if (closedAt === null) return account;
   throw new DomainError(
     "conflict",
-    `The account ${id} was closed at ${closedAt}. Create a new one instead.`,
+    `The account ${id} was closed on ${closedAt.slice(0, 10)}. A closed account can be neither changed nor opened again; use another account.`,
   );
 }
 

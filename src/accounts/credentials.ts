@@ -10,7 +10,6 @@ import {
   type Person,
   personOf,
   readAddress,
-  refuseTaken,
   requirePerson,
   requirePersonRow,
 } from "./people.ts";
@@ -45,7 +44,7 @@ export function changePassword(
       if (row.password !== known.password)
         throw new DomainError(
           "conflict",
-          "The password has been changed in the meantime. Sign in with the new one.",
+          "Your password was changed elsewhere in the meantime, so the one you chose here was not saved. Sign in with the password that was chosen there.",
         );
       const entry = { actor: person, subject: person, now };
       await writeAudit(transaction, "person.password_changed", entry);
@@ -158,7 +157,11 @@ export function completeAddressChange(
     const former = personOf(await requirePersonRow(transaction, link.person ?? ""));
     const { id: person } = former;
     const holder = await findPerson(transaction, link.folded);
-    if (holder?.id !== person) await refuseTaken(transaction, link.folded);
+    if (holder !== undefined && holder.id !== person)
+      throw new DomainError(
+        "conflict",
+        "Another login has taken this address in the meantime, so yours was not changed. Ask for a link to a different address.",
+      );
     await transaction
       .updateTable("person")
       .set({ email: link.email, email_folded: link.folded })

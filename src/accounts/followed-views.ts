@@ -36,10 +36,10 @@ export function followView(
     if (!(await mayReadChanges(transaction, account)))
       throw new DomainError(
         "refused",
-        "The plan of this account does not include changes. Ask the operator of this service for another plan.",
+        "The plan of this account does not include changes, so the view is not followed. Ask the operator of this service for a plan that includes them.",
       );
     if ((await listFollowedViews(transaction, account)).length >= viewsMax) {
-      const text = `This account follows ${viewsMax} views already. Stop following one of them first.`;
+      const text = `This account already follows ${viewsMax} views, the most that an account may follow. Stop following one of them first.`;
       throw new DomainError("conflict", text);
     }
     const [id, secret] = [makeId("fv"), makeToken()];
@@ -64,7 +64,7 @@ export function unfollowView(
       .where("account", "=", account)
       .executeTakeFirst();
     if (numDeletedRows === 0n)
-      throw new DomainError("not_found", "This account does not follow this view.");
+      throw new DomainError("not_found", "This account no longer follows this view.");
     await writeAudit(transaction, "view.unfollowed", { actor, account, subject: id, now });
   });
 }

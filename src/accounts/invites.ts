@@ -63,7 +63,7 @@ export function inviteToSignUp(
     if (person !== undefined)
       throw new DomainError(
         "conflict",
-        `${person.email} has already signed up. \`gp-records accounts reset-link ${person.email}\` prints a link to choose a new password.`,
+        `${person.email} has already signed up, so no link was made. For a link to choose a new password, run: gp-records accounts reset-link ${person.email}`,
       );
     const lifetimeMilliseconds = linkLifetimeMilliseconds.invite;
     const order = { kind: "sign-up", address, lifetimeMilliseconds, now } as const;

@@ -103,7 +103,7 @@ async function requireRole(
 ): Promise<Role> {
   const role = await roleOf(transaction, account, person);
   if (role !== undefined) return role;
-  throw new DomainError("not_found", "This person is not a member of the account.");
+  throw new DomainError("not_found", "This person is no longer a member of the account.");
 }
 
 /** An account that a person is a member of, and their role in it. */
@@ -145,7 +145,10 @@ export async function requireMember(
 ): Promise<Role> {
   const role = actor === operator ? "owner" : await roleOf(database, account, actor);
   if (role !== undefined) return role;
-  throw new DomainError("refused", "You are not a member of this account any more.");
+  throw new DomainError(
+    "refused",
+    "You are no longer a member of this account, so nothing was changed. Ask one of its owners to invite you again.",
+  );
 }
 
 /** Checks that the actor is an owner. @throws DomainError `refused`. */
@@ -155,7 +158,7 @@ export async function requireOwner(
   actor: Actor,
 ): Promise<void> {
   if ((await requireMember(database, account, actor)) === "owner") return;
-  throw new DomainError("refused", "Only an owner of the account may do this. Ask one of them.");
+  throw new DomainError("refused", "Only the account's owners may do this. Ask one of them.");
 }
 
 /** Checks that the account has an owner other than this person. @throws DomainError `conflict` if it does not. */
@@ -171,9 +174,11 @@ async function refuseLastOwner(
     .where("role", "=", "owner")
     .execute();
   if (owners.some((owner) => owner.person !== person)) return;
+  const named = database.selectFrom("account").select("name").where("number", "=", account);
+  const { name } = await named.executeTakeFirstOrThrow();
   throw new DomainError(
     "conflict",
-    "This is the only owner of the account. Make somebody else an owner first, or close the account.",
+    `The account '${name}' would lose its only owner, so nothing was changed. Make somebody else an owner first, or close the account.`,
   );
 }
 

@@ -113,7 +113,7 @@ export class LinkFault extends DomainError {
   constructor() {
     super(
       "not_found",
-      "This link no longer works: it has been used or has expired. Ask for a new one.",
+      "The link was used before, has expired or was withdrawn, or its address is incomplete. Nothing was changed.",
     );
     this.name = "LinkFault";
   }

@@ -53,7 +53,7 @@ export function openPasswords(options: Partial<PasswordOptions> = {}): Passwords
     else
       throw new DomainError(
         "busy",
-        "Too many people are signing in at this moment. Try again in a few seconds.",
+        "The service is checking too many passwords at this moment, so nothing was done. Try again in a few seconds.",
       );
   };
 
@@ -169,9 +169,8 @@ function faultOf(password: string, email: string): string | undefined {
   if (length > passwordLengthMax) return `must have at most ${passwordLengthMax} characters.`;
   const lower = password.toLowerCase();
   if (lower === email.toLowerCase() || lower === email.toLowerCase().replace(/@.*/, ""))
-    return "must not be the e-mail address.";
-  if (isCommon(lower))
-    return "is one of those that everybody tries first. Four random words make a good one.";
+    return "must be neither the e-mail address nor the part of it before the @. Four random words make a good one.";
+  if (isCommon(lower)) return "is easy to guess. Four random words make a good one.";
   return undefined;
 }
 

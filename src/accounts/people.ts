@@ -21,7 +21,7 @@ export async function requirePerson(database: ControlDatabase, address: string):
   if (person !== undefined) return person;
   throw new DomainError(
     "not_found",
-    `Nobody has signed up with the address '${address.slice(0, 100)}'. \`gp-records accounts invite ADDRESS\` prints a link to sign up.`,
+    `Nobody has signed up with the address '${address.slice(0, 100)}'. Check the spelling, or make a link to sign up: gp-records accounts invite ADDRESS`,
   );
 }
 
@@ -32,23 +32,27 @@ export async function requirePersonRow(
 ): Promise<PersonTable> {
   const row = await personRow(database, "id", id);
   if (row !== undefined) return row;
-  throw new DomainError("not_found", "This person has been deleted.");
+  throw new DomainError("not_found", "This login has been deleted in the meantime.");
 }
 
 /**
  * Inserts a person.
- * @param password hash; null if the person who had the address has just been deleted.
+ * @param password hash; null if the address belonged to somebody who has just given it up.
  * @throws DomainError `conflict` if somebody has the address, or the password is null.
  */
 export async function insertPerson(
   transaction: ControlTransaction,
   { address, password, now }: { address: Address; password: string | null; now: number },
 ): Promise<Person> {
-  await refuseTaken(transaction, address.folded);
+  if ((await personRow(transaction, "email_folded", address.folded)) !== undefined)
+    throw new DomainError(
+      "conflict",
+      "Somebody has already signed up with this address. Sign in with the password that was chosen then, or choose a new one through “Forgot your password?”.",
+    );
   if (password === null)
     throw new DomainError(
       "conflict",
-      "The person who had this address has just been deleted. Try again.",
+      "The login that had this address has just changed to another one. Choose a password to sign up with this address.",
     );
   const row = {
     id: makeId("pe"),
@@ -59,15 +63,6 @@ export async function insertPerson(
   };
   await transaction.insertInto("person").values(row).execute();
   return personOf(row);
-}
-
-/** Refuses an address that somebody has. @throws DomainError `conflict`. */
-export async function refuseTaken(transaction: ControlTransaction, folded: string): Promise<void> {
-  if ((await personRow(transaction, "email_folded", folded)) === undefined) return;
-  throw new DomainError(
-    "conflict",
-    "Somebody has already signed up with this address. Sign in, or ask for a link to choose a new password.",
-  );
 }
 
 export const personRow = (
@@ -114,7 +109,7 @@ export function readAddress(text: string): Address {
   if (!isLocal(email.slice(0, Math.max(at, 0))) || !isDomain)
     throw new DomainError(
       "invalid",
-      `'${email.slice(0, 100)}' is not an e-mail address. Write one such as name@company.example.`,
+      `'${email.slice(0, 100)}' is not an e-mail address that can be used. Enter an address such as name@company.example.`,
     );
   return { email, folded: foldAddress(email) };
 }

@@ -36,7 +36,7 @@ export async function setPlan(
   if (!nameShape.test(name) || name === noPlan)
     throw new DomainError(
       "invalid",
-      `'${name.slice(0, 100)}' cannot be the name of a plan. Use up to 40 characters from a-z, 0-9 and -, beginning with a letter or digit, but not '${noPlan}'.`,
+      `'${name.slice(0, 100)}' cannot be the name of a plan. A plan's name has 1 to 40 characters (a-z, 0-9 and -), begins with a letter or digit, and is not '${noPlan}'.`,
     );
   checkQuotas(quotas);
   return control.write(async (transaction) => {
@@ -96,7 +96,7 @@ export async function removePlan(
     if (accounts > 0)
       throw new DomainError(
         "conflict",
-        `${accounts} ${accounts === 1 ? "account is" : "accounts are"} on the plan '${name}'. Put them on another plan first: gp-records accounts plan ACCOUNT PLAN`,
+        `${accounts} ${accounts === 1 ? "account is" : "accounts are"} on the plan '${name}', so the plan was not removed. First put each account of the plan on another plan: gp-records accounts plan ACCOUNT PLAN`,
       );
     await transaction.deleteFrom("plan").where("name", "=", name).execute();
     await writeAudit(transaction, "plan.removed", { actor: operator, subject: name, now });

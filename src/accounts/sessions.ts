@@ -67,7 +67,7 @@ export async function endSession(
     const query = transaction.deleteFrom("session").where("id", "=", id);
     const { numDeletedRows } = await query.where("person", "=", person).executeTakeFirst();
     if (numDeletedRows === 0n)
-      throw new DomainError("not_found", "This session has already ended.");
+      throw new DomainError("not_found", "This browser is already signed out.");
     const action = id === own ? "person.signed_out" : "person.session_ended";
     await writeAudit(transaction, action, { actor: person, subject: id, now });
   });
@@ -105,7 +105,7 @@ export async function switchAccount(
     const memberships = await listMemberships(transaction, person);
     const chosen = memberships.find(({ id }) => id === accountId);
     if (chosen === undefined)
-      throw new DomainError("not_found", "You are not a member of this account.");
+      throw new DomainError("not_found", "You are no longer a member of the account you chose.");
     const query = transaction.updateTable("session").set({ account: chosen.number });
     await query.where("id", "=", session).where("person", "=", person).execute();
   });

@@ -44,7 +44,7 @@ export async function signIn(
     if (signedIn === null)
       throw new DomainError(
         "refused",
-        "The address or the password is wrong. Try again, or ask for a link to choose a new password.",
+        "The address or the password is wrong. Try again, or choose a new password through “Forgot your password?”.",
       );
     return signedIn;
   }, trust);
@@ -79,7 +79,7 @@ export async function confirmInTurn(
   await control.write((transaction) =>
     isRight ? forgive(transaction, subjects) : noteFailure(transaction, row, now),
   );
-  if (!isRight) throw new DomainError("refused", "The password is wrong.");
+  if (!isRight) throw new DomainError("refused", "Your password is wrong. Nothing was changed.");
   return row;
 }
 

@@ -162,7 +162,7 @@ export class TooOften extends DomainError {
 
   constructor(waitMilliseconds: number) {
     const seconds = Math.max(1, Math.ceil(waitMilliseconds / 1000));
-    super("too_often", `Too many attempts. Try again in ${waitText(seconds)}.`);
+    super("too_often", `There were too many attempts. Try again in ${waitText(seconds)}.`);
     this.name = "TooOften";
     this.retryAfterSeconds = seconds;
   }

@@ -179,7 +179,7 @@ test("a closed account has no key that works, no member and no name, keeps its n
   assert.deepEqual(await listMembers(control.database, ada.account.number), []);
   const next = await createAccount(control, { name: "ADA", quotas: {}, now: noon });
   assert.notEqual(next.number, ada.account.number);
-  const refused = faultOf("conflict", /was closed at/);
+  const refused = faultOf("conflict", /was closed on/);
   await assert.rejects(setQuotas(control, ada.accountId, { day: 5 }, noon), refused);
   await assert.rejects(closeAccount(control, { ...change, actor: "operator" }), refused);
   const order = { account: ada.account, name: "late", expiresAt: null, now: noon };

@@ -149,12 +149,12 @@ test("a member changes nothing of the account, and whoever was removed is a stra
     await assert.rejects(renameAccount(control, { ...byBob, name: "Bob's" }), refused);
     await assert.rejects(closeAccount(control, byBob), refused);
   };
-  await refusedAll(/Only an owner/);
+  await refusedAll(/Only the account's owners/);
   await removeMember(control, { ...change, person: bob });
-  await refusedAll(/not a member/);
+  await refusedAll(/no longer a member/);
   await assert.rejects(
     removeMember(control, { ...change, person: bob }),
-    faultOf("not_found", /not a member of the account/),
+    faultOf("not_found", /no longer a member of the account/),
   );
 });
 

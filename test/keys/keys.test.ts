@@ -248,7 +248,7 @@ test("whoever left an account has no say over its keys any more", async (t) => {
   await add(account.number, person);
   await leaveAccount(control, { account: account.number, person, now: noon });
   const order = { account, person, now: noon };
-  const refused = faultOf("refused", /not a member/);
+  const refused = faultOf("refused", /no longer a member/);
   await assert.rejects(revokeOwnKey(control, { ...order, id }), refused);
   await assert.rejects(
     createOwnKey(control, { ...order, name: "late", expiresAt: null, form: newForm() }),

@@ -199,7 +199,7 @@ test("C96 · of 500 sign-ins at once two are hashed at a time, sixteen wait, and
   assert.equal(answers.filter(({ status }) => status === 401).length, 18);
   for (const { headers, body } of refused) {
     assert.equal(new Headers(headers as [string, string][]).get("retry-after"), "1");
-    assert.match(body, /Too many people are signing in/);
+    assert.match(body, /checking too many passwords/);
   }
 });
 
