@@ -12,10 +12,10 @@ const list = command({
   name: "list",
   description: "show entries of the audit log, newest first",
   options: {
-    account: option("--account <account>", "only those of this account, by name or id"),
-    action: choice("--action <action>", "only this action", auditActions),
+    account: option("--account <account>", "only entries of this account, by name or id"),
+    action: choice("--action <action>", "only entries of this action", auditActions),
     since: option("--since <time>", "only since a day, a time or an age such as 7d", parseMoment),
-    limit: option("--limit <n>", `at most this many (default: ${limitDefault})`, parseCount),
+    limit: option("--limit <n>", `number of entries (default: ${limitDefault})`, parseCount),
   },
   example: "audit list --account Acme --since 7d",
   run: ({ account, action, since, limit = limitDefault }, context) =>

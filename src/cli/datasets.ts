@@ -131,7 +131,7 @@ const verify = command({
   name: "verify",
   description:
     "check every dataset: its file against its SHA-256, its metadata, and all its records and links",
-  args: { versions: argument("[versions...]", "only these") },
+  args: { versions: argument("[versions...]", "only these datasets; all if left out") },
   example: "datasets verify",
   run: ({ versions }, context) =>
     lookAtDatasets(context, async (store) => {
@@ -156,7 +156,7 @@ const verify = command({
           ? `${version}  sound${isCurrent ? ", current" : ""}`
           : `${version}  ${onOneLine(fault)}\n  ${onOneLine(mend!)}`,
       )
-      .join("\n"),
+      .join("\n") || noDataset,
   fault: (checks) => {
     const faulty = checks.filter(({ fault }) => fault !== null);
     if (faulty.length === 0) return null;

@@ -20,7 +20,7 @@ export const instancesCommand = command({
   text: (instances) =>
     table(
       instances.map((one) => {
-        return { ...one, pid: String(one.pid), state: one.live ? "running" : "not seen" };
+        return { ...one, pid: String(one.pid), state: one.live ? "running" : "not seen lately" };
       }),
       ["host", "pid", "state", "seen_at", "program", "formats", "served"],
       "No server was seen in the last 24 hours.",

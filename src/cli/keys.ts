@@ -19,7 +19,7 @@ const create = command({
   description: "create a key, which is shown once and stored nowhere",
   options: {
     account: neededOption("--account <account>", "name or id of the account that owns it"),
-    name: neededOption("--name <name>", "its purpose"),
+    name: neededOption("--name <name>", "name of the key, such as its purpose"),
     expires: option(
       "--expires <duration>",
       "how long it is valid, such as 90d, or never (default: never)",
@@ -42,7 +42,7 @@ const list = command({
   name: "list",
   description: "show keys with their state and when they were last used (to the minute)",
   options: {
-    account: option("--account <account>", "only those of this account, by name or id"),
+    account: option("--account <account>", "only keys of this account, by name or id"),
   },
   example: "keys list --account Acme",
   run: async ({ account }, context) => {
@@ -80,7 +80,7 @@ const list = command({
 const revoke = command({
   name: "revoke",
   description: "end a key for good; takes effect with the next request",
-  args: { id: argument("<id>", "its id, as `keys list` shows it") },
+  args: { id: argument("<id>", "id of the key, as `keys list` shows it") },
   example: "keys revoke key_0123456789abcdef",
   run: async ({ id }, context) => ({
     id,
@@ -122,7 +122,7 @@ function issuedJson({ id, key, account, name, expiresAt }: IssuedKey) {
 function issuedText({ id, key, name, expiresAt }: IssuedKey): string {
   return [
     key,
-    `This is the key '${name}' (${id}). It is shown only once: save it now, in a safe place.`,
+    `This is the key '${name}' (${id}). The key is shown only once: save it now, in a safe place.`,
     expiresAt === null ? "The key does not expire." : `The key expires at ${timeText(expiresAt)}.`,
   ].join("\n");
 }

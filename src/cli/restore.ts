@@ -162,9 +162,9 @@ function endingText({ what, id, name, account, at }: Ending): string {
     case "unfollowed":
       return `feed ${id} of the account '${account}', stopped at ${timeText(at)}`;
     case "removed":
-      return `membership of ${id} ${name} in the account '${account}'`;
+      return `membership of the person ${id} ${name} in the account '${account}'`;
     case "demoted":
-      return `ownership of ${id} ${name} of the account '${account}'`;
+      return `role as an owner of the person ${id} ${name} in the account '${account}'`;
     default:
       return `account ${id} '${name}', ${what} at ${timeText(at)}`;
   }

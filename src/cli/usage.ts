@@ -41,7 +41,7 @@ const limitDefault = 100;
 const options = {
   since: option("--since <time>", "only since a day, a time or an age such as 7d", parseMoment),
   until: option("--until <time>", "only before a day, a time or an age such as 7d", parseMoment),
-  limit: option("--limit <n>", `at most this many (default: ${limitDefault})`, parseCount),
+  limit: option("--limit <n>", `number of requests (default: ${limitDefault})`, parseCount),
   ...rowOptions,
 };
 
@@ -50,7 +50,7 @@ const find = command({
   description: "show the requests with this id, newest first",
   args: { id: argument("<id>", "request_id of an answer") },
   options: {
-    account: option("--account <account>", "only those of this account, by name or id"),
+    account: option("--account <account>", "only requests of this account, by name or id"),
     ...options,
   },
   example: "requests find req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",
@@ -128,7 +128,7 @@ const exportCommand = command({
   name: "export",
   description: "add up the requests of a month in UTC",
   options: {
-    month: neededOption("--month <month>", "such as 2026-11", parseMonth),
+    month: neededOption("--month <month>", "month to add up, such as 2026-11", parseMonth),
     by: neededOption(
       "--by <parts>",
       `what to add up by, one or more of ${exportParts.join(",")}`,

@@ -154,7 +154,7 @@ test("all of it comes back only if that is said, and every ending is named for t
     text,
     /WORKING AGAIN after the restore:\n {2}person pe_\S+ eve@example\.com, deleted at 2026-11-21T12/,
   );
-  assert.match(text, /membership of pe_\S+ bob@example\.com in the account 'ada'/);
+  assert.match(text, /membership of the person pe_\S+ bob@example\.com in the account 'ada'/);
   assert.equal((await roles()).length, 3);
   await change(async ({ database }) => assert.ok(await findPerson(database, "eve@example.com")));
 });
