@@ -257,7 +257,7 @@ const prune = command({
         `${version} is pinned, so it stays. To let it be deleted, run 'gp-records datasets unpin ${version}'.`,
     );
     const { removed, failures } = pruned;
-    const why = failures.length === 0 ? ", because no dataset is old enough" : "";
+    const why = failures.length === 0 ? ", because every dataset has to be kept" : "";
     if (removed.length === 0) return [...kept, `Nothing was deleted${why}.`].join("\n");
     const what = isDryRun ? "Would delete" : "Deleted";
     const sum = `${what} ${countText(pruned)} and ${isDryRun ? "free" : "freed"} ${freedBytes(pruned).toLocaleString("en-US")} bytes.`;

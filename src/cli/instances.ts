@@ -13,7 +13,7 @@ export const instancesCommand = command({
   run: async (_, context) => {
     if (readConfig(context.environment).databaseUrl === null)
       throw usageFault(
-        "DATABASE_URL is not set, so each server has its own datasets. To list the servers that share a database, set DATABASE_URL to it.",
+        "DATABASE_URL is not set, so each server has its own datasets. To list the servers that share a database, set DATABASE_URL to the URL of that database.",
       );
     return lookAtDatasets(context, (store) => store.servers());
   },

@@ -49,7 +49,7 @@ function parseDuration(text: string, orElse: string): number {
   const milliseconds = durationOf(text);
   if (Number.isNaN(milliseconds))
     throw new InvalidArgumentError(
-      `Write a whole number from 1 to 99999 and m, h or d, such as 30m, 24h or 90d${orElse}.`,
+      `Write a whole number from 1 to 99999 followed by m, h or d, such as 30m, 24h or 90d${orElse}.`,
     );
   return milliseconds;
 }

@@ -111,8 +111,8 @@ export function restoredText(
   const made = `made at ${timeText(manifest.made_at)} by gp-records ${onOneLine(manifest.program)}`;
   return [
     isTrial
-      ? `${file} is intact: ${made}. This was a dry run: nothing was changed.`
-      : `Restored ${file}, ${made}.`,
+      ? `The backup from ${file} is intact. It was ${made}. This was a dry run: nothing was changed.`
+      : `Restored the backup from ${file}, ${made}.`,
     `${isTrial ? "The backup has" : `The ${place} now has`} ${contentText(restored)}.`,
     manifest.control_only &&
       "The backup has only accounts, keys, people and the audit log. Datasets stay as they were, and so does usage, unless it was recorded for other accounts.",
@@ -133,7 +133,7 @@ export function restoredText(
       `Whatever was revoked, suspended, closed or removed after ${timeText(manifest.made_at)} ${isTrial ? "would work" : "works"} again, because there were no former accounts and keys to compare the backup with. End each such key, account and membership again.`,
     areCountsKept
       ? "The requests that accounts have made still count against their quotas."
-      : `The quotas of all accounts ${isTrial ? "would " : ""}start over.`,
+      : "After the restore, the quotas of all accounts are unused again.",
     replaced !== null &&
       `The old contents are in ${replaced}. Delete that folder once you no longer need it.`,
   ]

@@ -76,7 +76,7 @@ test("an installation that is moved into a database and back is the same in ever
   await allCommands(here).text("backup", first, "--requests");
   const there = await allCommands(here).text("restore", first, "--to", url);
   assert.match(there, /^The database now has the dataset \S+, 3 accounts, /m);
-  assert.match(there, /^The quotas of all accounts start over\.$/m);
+  assert.match(there, /^After the restore, the quotas of all accounts are unused again\.$/m);
   assert.deepEqual(await usageOf({ dataDir: here, databaseUrl: url }), before.usage);
   const [{ batch }] = await runSql<any>(url, "select batch from usage_writer");
   assert.equal(Number(batch), 17);
