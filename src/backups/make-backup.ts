@@ -68,9 +68,7 @@ export function backupToFile(
   const place = resolve(file);
   const refuseExisting = () => {
     if (!mayReplace && existsSync(place))
-      throw new BackupFault(
-        `No backup was made: ${file} already exists. Choose another name, or add --force to replace this file.`,
-      );
+      throw new BackupFault(`${file} exists, so no backup was made. Add --force to replace it.`);
   };
   refuseExisting();
   return withTemporaryFolder(place, async (folder) => {
@@ -259,9 +257,7 @@ function copyStep(
 function generationContents(catalogue: Catalogue, generation: Generation): Content[] {
   const { version, bytes, sha256 } = generation;
   const { fault, mend, isCurrent } = checkGeneration(catalogue, version, false);
-  const wayOut = isCurrent
-    ? ""
-    : ` 'gp-records datasets unpin ${version}' leaves it out of backups.`;
+  const wayOut = isCurrent ? "" : ` 'gp-records datasets unpin ${version}' leaves it out.`;
   if (fault !== null) throw new BackupFault(`No backup was made: ${fault} ${mend}${wayOut}`);
   const facts = readFileSync(join(catalogue.folder, `${version}.json`), "utf8");
   return [

@@ -48,9 +48,7 @@ async function putContent(file: Content, put: Sink): Promise<void> {
     await put(piece);
   }
   if (bytes !== file.bytes || digest.digest("hex") !== file.sha256)
-    throw new BackupFault(
-      `No usable backup was made: ${file.path} changed while it was read. Try again.`,
-    );
+    throw new BackupFault(`No usable backup was made: ${file.path} changed meanwhile. Try again.`);
 }
 
 export type TarReader = ReturnType<typeof readTar>;

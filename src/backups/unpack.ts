@@ -75,14 +75,11 @@ async function unpackFiles(reader: TarReader, { files }: Manifest, folder: strin
   for (const { path, bytes, sha256 } of files) {
     const entry = await reader.next();
     if (entry?.path !== path || entry.bytes !== bytes)
-      throw new Error(
-        `it does not have ${path} of ${bytes} bytes where its manifest lists this file`,
-      );
+      throw new Error(`${path} is missing in it, or is not as its manifest says`);
     if ((await writeFile(reader, join(folder, path))) !== sha256)
       throw new Error(`${path} in it is damaged: its SHA-256 differs`);
   }
-  if ((await reader.next()) !== null)
-    throw new Error("it contains more files than its manifest names");
+  if ((await reader.next()) !== null) throw new Error("it has files that its manifest lacks");
 }
 
 /** Writes the reader's present file. @returns its SHA-256. */

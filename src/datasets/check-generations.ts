@@ -70,8 +70,7 @@ function findFault(
     if (message.endsWith(factsRemedy)) return broken(without(factsRemedy), facts);
     // A backup would not help, because it contains the same file.
     if (!message.endsWith(remedy)) return broken(message);
-    const ofSpare =
-      "It is not the current dataset, so nothing has to be done; this gp-records cannot publish it.";
+    const ofSpare = "It is not the current dataset: leave it as it is, or delete its files.";
     return { fault: without(remedy), mend: isCurrent ? remedy : ofSpare };
   }
 }

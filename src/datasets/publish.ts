@@ -122,10 +122,7 @@ export async function importSource(
     const order = { path, request, dropped, builtAt, previous, texts };
     const { meta, ...built } = await build(order);
     if (meta === null || request.isDryRun) return built;
-    verifyGeneration(
-      path,
-      " Nothing was published. Import again; if it fails again, check the disk and the memory.",
-    );
+    verifyGeneration(path, " Nothing was published. Import again, and check the disk.");
     const generation = generationOf(path, meta, built.records!, current?.version ?? null);
     const draft = { path, generation, isStaged };
     if (!isStaged) return { ...built, published: await addAndPublish(store, draft) };

@@ -24,11 +24,7 @@ export function startLoad(order: Loading) {
     worker.once("message", (parts: DatasetParts) => resolve({ parts, free }));
     worker.once("error", reject);
     worker.once("exit", () =>
-      reject(
-        new Error(
-          "The worker that loads the dataset ended without an answer, perhaps for want of memory.",
-        ),
-      ),
+      reject(new Error("The worker that loads the dataset ended, perhaps for want of memory.")),
     );
   });
   /** Resolves once the worker has ended, as it does after `free`. */

@@ -81,9 +81,7 @@ export async function pushDataset(
 ): Promise<void> {
   const { version: name } = generation;
   if (!(await pushFile(session, path, { ...generation, name })))
-    throw new DatasetFault(
-      `${name} is already in the database, stored by another import. Nothing was published. Import again.`,
-    );
+    throw new DatasetFault(`${name} is already stored. Nothing was published. Import again.`);
   const values = [name, JSON.stringify(generation), isAdded];
   await session.query("insert into dataset (version, facts, is_added) values ($1, $2, $3)", values);
 }

@@ -106,9 +106,7 @@ function aboutSheet(
       ["Dataset built", momentOf(generation.built_at)],
       [
         "Filters",
-        kinds.length === recordKinds.length
-          ? "none: all records"
-          : `only records of the kind ${kinds.join(" or ")}`,
+        kinds.length === recordKinds.length ? "none: all records" : `only ${kinds.join(", ")}`,
       ],
       ...kinds.map((kind) => [`Records: ${allKinds[kind].sheet}`, generation.records[kind]]),
       ...sources().map(({ name, imported_at }) => [

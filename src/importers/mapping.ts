@@ -15,8 +15,7 @@ const columnName = Type.String({ minLength: 1, description: "Name of a column in
 const words = (description: string) => Type.Array(Type.String(), { description });
 const dates = Type.Array(oneOf("Format in which dates are written.", dateFormats), {
   minItems: 1,
-  description:
-    "Formats in which the dates are written; a cell is read by the first one that fits. ISO 8601 by default.",
+  description: "Formats of the dates; the first that fits a cell is used. ISO 8601 by default.",
 });
 
 /** Decimal marks. The other mark may then separate thousands. */
@@ -56,17 +55,11 @@ export const SourceOfField = Type.Object(
       }),
     ),
     constant: optional(valueOrList("Value for every row.")),
-    missing: optional(
-      words(
-        "Texts of cells that count as missing, besides those that the mapping lists for every column.",
-      ),
-    ),
+    missing: optional(words("More texts of cells that count as missing, for this field alone.")),
     values: optional(
       Type.Unsafe<Record<string, Static<ReturnType<typeof valueOrList>>>>({
         type: "object",
-        patternProperties: {
-          "^.*$": valueOrList("Value for a cell with this text; null if the value is missing."),
-        },
+        patternProperties: { "^.*$": valueOrList("Value for this text; null for none.") },
         description: "Values by the text of the cell. Case and surrounding spaces are ignored.",
       }),
     ),
@@ -86,14 +79,11 @@ export const SourceOfField = Type.Object(
     multiply_by: optional(
       Type.Number({
         exclusiveMinimum: 0,
-        description:
-          "Factor by which numbers are multiplied, such as 1000 for numbers in thousands.",
+        description: "Factor for the numbers, such as 1000 where they are in thousands.",
       }),
     ),
     case: optional(
-      oneOf("`title` turns text in capitals into `Title Case`; for places, not for firms.", [
-        "title",
-      ]),
+      oneOf("Turns text in capitals into `Title Case`; for places, not for firms.", ["title"]),
     ),
     fold: optional(
       Type.Boolean({ description: "True to remove case, accents and punctuation, for ids." }),
@@ -153,11 +143,7 @@ export type NamedGps = Static<typeof NamedGps>;
 
 export const Mapping = Type.Object(
   {
-    $schema: optional(
-      Type.String({
-        description: "Path or address of this schema, by which editors check the file.",
-      }),
-    ),
+    $schema: optional(Type.String({ description: "Path of this schema, for editors." })),
     description: optional(Type.String({ description: "What the mapping is for." })),
     encoding: optional(oneOf("Encoding of the file; utf-8 by default.", encodings)),
     delimiter: optional(

@@ -226,9 +226,7 @@ function writingOfDates(column: Column, cells: readonly string[], { notes }: Dra
   if (proofs.length === 1) {
     const order = formatOf(proof!) as DateFormat;
     dates = [order, ...dates.filter((one) => one !== order)];
-    notes.push(
-      `Dates in ${quoted(column.name)} are read as ${order}, because of ${quoted(proof!)}.`,
-    );
+    notes.push(`Dates in ${quoted(column.name)} are ${order}, because of ${quoted(proof!)}.`);
   } else if (inDoubt !== undefined) {
     const question = `${chooseMark}dmy if ${inDoubt} is written day, month, year; mdy if it is month, day, year`;
     dates.unshift(question as DateFormat);
@@ -259,9 +257,7 @@ function writingOfNumbers(
   const factor = kind === "money" ? factorIn(column.name) : undefined;
   if (factor === undefined) return {};
   const factorWords = factor.toLocaleString("en-US");
-  notes.push(
-    `Numbers in ${quoted(column.name)} are multiplied by ${factorWords}, because of the column's name.`,
-  );
+  notes.push(`${quoted(column.name)} is multiplied by ${factorWords}, because of its name.`);
   return { multiply_by: factor };
 }
 
@@ -304,9 +300,7 @@ function idOf({ rowCount }: Table, { fields, notes }: Draft): string {
     ) ?? [];
   if (register !== undefined) {
     const { name } = register.column;
-    notes.push(
-      `The id is taken from ${quoted(name)}. A row's id must stay the same from import to import.`,
-    );
+    notes.push(`The id of a row is its ${quoted(name)}, which must stay the same in all imports.`);
     return name;
   }
   return `${chooseMark}the column that tells the rows apart; to combine several columns, replace this text with {"template": "{Name}/{City}"}`;

@@ -122,7 +122,7 @@ test("backup replaces no file unless that is said", async (t) => {
   writeFileSync(file, "precious");
   assert.equal(
     await refusal(exitCodes.conflict, "backup", file),
-    `error: No backup was made: ${file} already exists. Choose another name, or add --force to replace this file.\n`,
+    `error: ${file} exists, so no backup was made. Add --force to replace it.\n`,
   );
   assert.equal(readFileSync(file, "utf8"), "precious");
   await text("backup", file, "--force");

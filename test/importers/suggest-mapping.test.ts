@@ -190,7 +190,7 @@ test("what is guessed is said, and so are columns without a place", async (t) =>
   const text = notes.join("\n");
   for (const words of [
     /column 2 "State": state$/m,
-    /multiplied by 1,000, because of the column's name/,
+    /multiplied by 1,000, because of its name/,
     /column 3 "Phase": such as "a"; another column has the same name$/m,
     /column 5 "Permit": such as "04\/13\/2031"$/m,
   ])
