@@ -87,7 +87,7 @@ function jsonValue(column: string, value: unknown): unknown {
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString("hex")}`;
   if (typeof value === "string" && value.includes("\0"))
     throw new BackupFault(
-      `A value in ${column} of the backup contains a NUL character, which no command writes and PostgreSQL does not accept. Nothing was changed. Correct it where the backup was made.`,
+      `A value in ${column} of the backup contains a NUL character, which no command writes and PostgreSQL does not accept. Nothing was changed. Correct this value where the backup was made, and make a new backup.`,
     );
   return value;
 }

@@ -47,7 +47,7 @@ function findFault(
     fault,
     mend: isCurrent
       ? `Put ${part} back from a backup, and run 'gp-records datasets publish ${version}'; or ${wayOn(catalogue)}.`
-      : `It is not the current dataset. Put ${files} back from a backup, or delete both files.`,
+      : `This dataset is not the current one. Put ${files} back from a backup, or delete both files.`,
   });
   if (!existsSync(file)) return broken(`${file}, which ${facts} describes, is missing.`);
   if (!existsSync(facts)) return broken(`${facts}, which describes ${file}, is missing.`);
@@ -70,7 +70,7 @@ function findFault(
     if (message.endsWith(factsRemedy)) return broken(without(factsRemedy), facts);
     // A backup would not help, because it contains the same file.
     if (!message.endsWith(remedy)) return broken(message);
-    const ofSpare = "It is not the current dataset: leave it as it is, or delete its files.";
+    const ofSpare = "This dataset is not the current one: leave it, or delete its files.";
     return { fault: without(remedy), mend: isCurrent ? remedy : ofSpare };
   }
 }

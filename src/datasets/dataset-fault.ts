@@ -29,7 +29,7 @@ export const isCurrentDataset = (version: string) =>
 /** Returns the fault for a publication whose caller expected another current version, or no current version. */
 export const overtaken = (version: string, current: string | null, expected: string | null) =>
   new DatasetFault(
-    `${version} was not published, because the current dataset changed meanwhile: it was ${expected ?? "none"}, and is now ${current ?? "none"}. Run the command again.`,
+    `${version} was not published, because the current dataset changed meanwhile (before: ${expected ?? "none"}; now: ${current ?? "none"}). Run the command again.`,
   );
 
 /** Reads a file. Returns null if it does not exist. */
@@ -50,7 +50,7 @@ export function unread(path: string): { fault: string; mend: string } | null {
   const why = whyNotRead(path);
   if (why === null) return null;
   return {
-    fault: `${path} could not be read: ${why}; it may be intact, so leave it as it is`,
+    fault: `${path} could not be read: ${why}; the file may be intact, so leave it as it is`,
     mend: "Run gp-records as the user who owns DATA_DIR, make sure that this user may read the file and that the disk is not failing (dmesg), and try again.",
   };
 }

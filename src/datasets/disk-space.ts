@@ -29,7 +29,7 @@ export function abandonDraft(error: unknown, path: string): unknown {
       ? "Since the disk has room, a quota or a limit on file sizes (ulimit -f) was reached, or the folder for temporary files (TMPDIR) is full: raise the quota or the limit, or free some space in that folder"
       : "Free some space on that disk; 'gp-records datasets prune' removes old datasets";
   return new DatasetFault(
-    `${folder} has no room for the new dataset, which needs more than ${words(written)} bytes; the disk has ${words(free)} bytes free. Nothing was published. ${advice}.`,
+    `The new dataset could not be written to ${folder} after ${words(written)} bytes; the disk has ${words(free)} bytes free. Nothing was published. ${advice}.`,
     "full",
     { cause: error },
   );

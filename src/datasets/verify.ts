@@ -67,9 +67,9 @@ function firstFault(db: DatabaseSync, meta: Meta): string | undefined {
   if (hexadecimal(gathered.checksum) !== meta.documents_crc32)
     return "the checksum of its documents differs";
   if (count(db, "(select source from canonical except select name from source)") !== 0)
-    return "the rows of source do not match its documents";
+    return "its table source does not match its documents";
   if (!areFormerIds(db, gathered.formerIds))
-    return "the rows of former_id do not match its documents";
+    return "its table former_id does not match its documents";
   if (indexChecksum(readArrays(db)) !== meta.index_crc32)
     return "the checksum of its index differs";
   return firstWrongArray(db, gathered.indexer.index(documents as DatasetIndex["documents"]));
@@ -129,7 +129,7 @@ function readBack(
         indexer.addLink(kind, position, gp);
       }
     }
-    if (start !== bytes.length) return `${kind} documents are not as long as their rows say`;
+    if (start !== bytes.length) return `its ${kind} documents are not as long as their rows say`;
     contentHashes.update(batch.map((row) => row[2]).join(""), "hex");
     gathered.checksum = crc32(bytes, gathered.checksum);
     free(bytes);
@@ -137,7 +137,8 @@ function readBack(
   return expected === records ? placeDocuments(lengths, ownLengths) : withGap(kind);
 }
 
-const withGap = (kind: RecordKind) => `${kind} positions do not run from 0 without a gap`;
+const withGap = (kind: RecordKind) =>
+  `the positions of its ${kind} documents do not run from 0 without a gap`;
 
 type DocumentRow = readonly [
   position: number,

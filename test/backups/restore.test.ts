@@ -135,7 +135,7 @@ test("a pinned dataset that is damaged is not backed up, and one that a manifest
   );
   flipByte(path, 0);
   const words = new RegExp(
-    `^No backup was made: \\S+${first}\\.sqlite is not the file that was published: .* not the current dataset\\. Put .* 'gp-records datasets unpin ${first}' leaves it out\\.$`,
+    `^No backup was made: \\S+${first}\\.sqlite is not the file that was published: .* not the current one\\. Put .* 'gp-records datasets unpin ${first}' leaves it out\\.$`,
   );
   await assert.rejects(backup(dataDir, `${file}.5`), { kind: "conflict", message: words });
 });

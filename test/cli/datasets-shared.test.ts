@@ -247,7 +247,7 @@ test("verify tells of every dataset, and ends with 6 naming the file that is dam
   assert.match(
     out,
     new RegExp(
-      `^${older}  ${file} is not the file that was published: .*\n  It is not the current dataset\\. Put `,
+      `^${older}  ${file} is not the file that was published: .*\n  This dataset is not the current one\\. Put `,
     ),
   );
   const [check] = JSON.parse((await start("datasets verify --json")).out);

@@ -47,7 +47,7 @@ for (const [what, damage] of damages)
     assert.ok(first!.fault!.includes(join(catalogue.folder, older)), first!.fault!);
     assert.match(
       first!.mend!,
-      /^It is not the current dataset\. Put .* back from a backup, or delete both files\.$/,
+      /^This dataset is not the current one\. Put .* back from a backup, or delete both files\.$/,
     );
     assert.equal(second!.fault, null);
 
@@ -105,7 +105,7 @@ test("where the facts of a sound dataset name another version, they are at fault
   const [first] = [...checkGenerations(catalogue, false)];
   assert.match(
     first!.mend!,
-    /^It is not the current dataset\. Put .* back from a backup, or delete both files\.$/,
+    /^This dataset is not the current one\. Put .* back from a backup, or delete both files\.$/,
   );
 });
 

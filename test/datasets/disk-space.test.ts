@@ -48,13 +48,13 @@ async function assertEndsFull(t: TestContext, setting: string, words: RegExp): P
 
 test("a disk that fills up ends an import with 8, says what is in the way, and leaves the old dataset in place", async (t) => {
   const words =
-    /^error: \S+\/datasets has no room for the new dataset, which needs more than [\d,]+ bytes; the disk has [\d,]+ bytes free\. Nothing was published\. Free some space on that disk; 'gp-records datasets prune' removes old datasets\.\n$/;
+    /^error: The new dataset could not be written to \S+\/datasets after [\d,]+ bytes; the disk has [\d,]+ bytes free\. Nothing was published\. Free some space on that disk; 'gp-records datasets prune' removes old datasets\.\n$/;
   await assertEndsFull(t, "", words);
 });
 
 test("a limit on the size of files ends an import with 8 and is named as what may be in the way", async (t) => {
   const words =
-    /^error: \S+\/datasets has no room .* Since the disk has room, .* \(ulimit -f\).*\.\n$/;
+    /^error: The new dataset could not be written to \S+\/datasets .* Since the disk has room, .* \(ulimit -f\).*\.\n$/;
   await assertEndsFull(t, "ulimit -f 1500; ", words);
 });
 

@@ -82,7 +82,7 @@ test("a draft that was added is no dataset until it is published, naming the ver
   const second = await add(store, two!);
   assert.deepEqual(await versionsOf(world), [first]);
   await assert.rejects(store.publish(second, null, null), {
-    message: new RegExp(`^${second} was not published, .* it was none, and is now ${first}\\.`),
+    message: new RegExp(`^${second} was not published, .* before: none; now: ${first}\\)\\.`),
   });
   assert.equal(await currentOf(world), first);
   assert.equal((await store.publish(second, first, null)).published_after, first);
