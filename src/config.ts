@@ -40,7 +40,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     const fileSetting = fileSettingOf(name);
     const path = isSecret ? given(fileSetting) : "";
     if (path !== "" && given(name) !== "")
-      return refuse(`${name} and ${fileSetting} must not both be set`);
+      return refuse(`${name} and ${fileSetting} must not both be set; remove one`);
     const text = path === "" ? given(name) || byDefault : readSecret(path);
     if (text instanceof Fault) return refuse(`${fileSetting} names ${path}, ${text.sentence}`);
     const value = parse(text);
@@ -62,8 +62,9 @@ const secretBytesMax = 65_536;
 function readSecret(path: string): string | Fault {
   try {
     const stats = statSync(path);
-    if (!stats.isFile() || stats.size > secretBytesMax)
-      return new Fault(`which is not a regular file of at most ${secretBytesMax / 1024} KiB`);
+    if (!stats.isFile()) return new Fault("which is not a regular file");
+    if (stats.size > secretBytesMax)
+      return new Fault(`which is larger than ${secretBytesMax / 1024} KiB`);
     return readFileSync(path, "utf8").trim() || new Fault("which is empty");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -78,13 +79,13 @@ function faultsTogether(config: Config): string[] {
   const faults: string[] = [];
   if (countersUrl !== null && databaseUrl === null)
     faults.push(
-      "DATABASE_URL must be set if COUNTERS_URL is: accounts are counted by number, and each DATA_DIR numbers them differently. Set it, or unset COUNTERS_URL.",
+      "COUNTERS_URL is set and DATABASE_URL is not. Servers that share counts must also share their accounts, which only DATABASE_URL lets them do. Set DATABASE_URL, or unset COUNTERS_URL.",
     );
   if (adminAddress?.port === port && port !== 0 && adminAddress.host === host)
-    faults.push("ADMIN_ADDRESS must differ from the address of HOST and PORT.");
+    faults.push("ADMIN_ADDRESS must differ from HOST and PORT. Give it another port.");
   if (smtpUrl !== null && publicUrl === null && !isLoopback(host))
     faults.push(
-      `PUBLIC_URL must be set if SMTP_URL is, because links in mail lead there. Only a loopback HOST needs none, but HOST is '${host}'.`,
+      `SMTP_URL is set and PUBLIC_URL is not, but links in mail must begin with it, because HOST is '${host}' and not a loopback address. Set PUBLIC_URL to the https address where people reach the service.`,
     );
   return faults;
 }
@@ -101,8 +102,8 @@ export const missedContact = (
   browse === "everyone" && contact === null && !isInvented
     ? {
         found:
-          "BROWSE is 'everyone' and CONTACT is not set: people in the records could not tell whom to write to",
-        mend: "Set CONTACT to an e-mail address or an https URL, or BROWSE to members",
+          "BROWSE is 'everyone' and CONTACT is not set, so people in the records cannot tell whom to write to",
+        mend: "Set CONTACT to an e-mail address or an https URL, or set BROWSE to members",
       }
     : null;
 
@@ -128,11 +129,11 @@ export function missedLinks(
   if (publicUrl !== null) return null;
   if (!isLoopback(host))
     return {
-      found: `HOST is '${host}' and PUBLIC_URL is not set: other machines get no account pages, and no link, sample or feed names the host of the service`,
+      found: `HOST is '${host}' and PUBLIC_URL is not set, so other machines get no account pages, and links, code samples and feeds lack the address of the service`,
       mend: "Set PUBLIC_URL to the https address where people reach the service",
     };
   if (smtpUrl === null) return null;
-  const where = port === 0 ? "the port of each start" : localUrl(host, port);
+  const where = port === 0 ? "a local port that differs at each start" : localUrl(host, port);
   return {
     found: `SMTP_URL is set and PUBLIC_URL is not: links in mail lead to ${where}, which only this machine reaches`,
     mend: "Set PUBLIC_URL to the https address of the service, unless only people on this machine get mail",

@@ -121,7 +121,7 @@ export async function openService(
       // A start that is refused says so itself.
       if (missed !== null && (life.state !== "starting" || config.isDemo))
         log.warn(
-          `${missed.found}. Until then, pages show records to members only. ${missed.mend}.`,
+          `${missed.found}. For now, pages show records to members only. ${missed.mend}, and restart the server.`,
         );
       accountWorker.show(from, browse());
       offers?.tidy(from.generation.version);
@@ -198,7 +198,7 @@ export async function openService(
   };
   const { server, connections, drain } = buildServer(http);
   const metrics = [
-    gauge("gp_records_ready", "1 while queries are answered, as /ready says", () =>
+    gauge("gp_records_ready", "1 while queries are answered, as /ready says, else 0", () =>
       whyNotReady(http) === undefined ? 1 : 0,
     ),
     ...requestMetrics.metrics,
@@ -208,7 +208,7 @@ export async function openService(
     ...usageMetrics(recording),
     gaugeBy(
       "gp_records_failing",
-      "1 while this part of the service cannot do its work",
+      "1 while the part of the service that the label names cannot do its work; otherwise 0",
       "part",
       () => ({ ...failing, dataset: !datasets.isWantedServed() }),
     ),
@@ -304,15 +304,15 @@ const closingMilliseconds = 1000;
 const usageMetrics = ({ waiting, waitingBytesMax, lostCount }: Recording) => [
   gauge(
     "gp_records_usage_queue_bytes",
-    "Memory of the requests that wait to be recorded",
+    "Memory that usage records take while they wait to be written",
     () => waiting().bytes,
   ),
   gauge(
     "gp_records_usage_queue_max_bytes",
-    "Maximum memory of the requests that wait to be recorded",
+    "Maximum memory of waiting usage records; beyond it the oldest are dropped",
     () => waitingBytesMax,
   ),
-  counter("gp_records_usage_lost_total", "Requests that could not be recorded", lostCount),
+  counter("gp_records_usage_lost_total", "Requests whose usage records were dropped", lostCount),
 ];
 
 /**
@@ -342,12 +342,12 @@ async function openCounters(
     );
   };
   const metricsOf = (mode: () => CountersMode) => [
-    gaugeBy("gp_records_counters_mode", "1 for the counters that count requests now", "mode", () =>
+    gaugeBy("gp_records_counters_mode", "1 for the way requests are counted now", "mode", () =>
       Object.fromEntries(countersModes.map((one) => [one, one === mode()])),
     ),
     counter(
       "gp_records_counters_emptied_total",
-      "Times that the server at COUNTERS_URL, or a node of its cluster, was found to have lost its counts",
+      "Number of times that the server at COUNTERS_URL, or a node of its cluster, was found to have lost its counts",
       () => (countersUrl === null ? null : emptied),
     ),
   ];
@@ -434,28 +434,28 @@ async function followDatasets(
           return served === null ? {} : { [served.parts.version]: 1 };
         },
       ),
-      gaugeBy("gp_records_dataset_records", "Served records, by kind", "kind", () => {
+      gaugeBy("gp_records_dataset_records", "Served records, by kind of record", "kind", () => {
         const served = follower.model();
         return served === null ? {} : recordCounts(served);
       }),
       gauge(
         "gp_records_dataset_updated_timestamp_seconds",
-        "When the served dataset was built, since 1970",
+        "Time when the served dataset was built, in Unix time",
         () => secondsOf(follower.model()?.parts.updatedAt),
       ),
       gauge(
         "gp_records_dataset_published_timestamp_seconds",
-        "When an import, a publication or a roll-back last named a current dataset, since 1970",
+        "Time when an import, a publication or a roll-back last named the current dataset, in Unix time",
         () => secondsOf(currentOf(catalogue)?.published_at),
       ),
       counter(
         "gp_records_dataset_load_failures_total",
-        "Published datasets that could not be served",
+        "Failed attempts to serve a published dataset",
         () => failures,
       ),
       gauge(
         "gp_records_dataset_behind_seconds",
-        "Time since this server was last known to serve the dataset that all servers should serve",
+        "Time since this server was last known to serve the dataset that all servers should serve; 0 while it does",
         () => shared?.behindSeconds() ?? null,
       ),
     ],

@@ -13,7 +13,7 @@ const longCommands = new Set(["import", "datasets", "export", "backup", "restore
 const { environment, file } = withEnvironmentFile(process.env);
 if (file?.ignored)
   process.stderr.write(
-    `warning: ${onOneLine(`${file.path} ${file.ignored.found}: it is ignored. ${file.ignored.mend}`)}\n`,
+    `warning: ${onOneLine(`${file.path} is ignored: it ${file.ignored.found}. ${file.ignored.mend}`)}\n`,
   );
 
 let printFault: Error | undefined;

@@ -73,19 +73,19 @@ function readSafely(
       if (stats.isDirectory()) return null;
       if (!stats.isFile() || stats.size > bytesMax)
         return {
-          found: `is not a regular file of at most ${bytesMax / 1024} KiB`,
-          mend: `Write the settings into a plain text file, or remove ${resolve(name)}.`,
+          found: stats.isFile() ? `is larger than ${bytesMax / 1024} KiB` : "is not a regular file",
+          mend: `Replace ${resolve(name)} with a text file of at most ${bytesMax / 1024} KiB, or remove it.`,
         };
       const stranger = [link.uid, stats.uid].find((uid) => uid !== user && uid !== 0);
       if (user !== undefined && stranger !== undefined)
         return {
-          found: `belongs to user ${stranger}, not to the user who runs this command or to root`,
-          mend: `If its settings are yours: chown ${link.uid === stranger ? "-h " : ""}${user} ${resolve(name)}`,
+          found: `belongs to the user with the id ${stranger}, not to root or the user who runs this command`,
+          mend: `If you trust its settings, run as root: chown ${link.uid === stranger ? "-h " : ""}${user} ${resolve(name)}`,
         };
       if (user !== undefined && (stats.mode & writeForOthers) !== 0)
         return {
-          found: `can be written by others (mode ${(stats.mode & 0o777).toString(8).padStart(4, "0")})`,
-          mend: `If its settings are yours: chmod go-w ${resolve(name)}`,
+          found: `can be written by other users (mode ${(stats.mode & 0o777).toString(8).padStart(4, "0")})`,
+          mend: `If you trust its settings, run: chmod go-w ${resolve(name)}`,
         };
       return { values: parseEnv(readFileSync(file, "utf8")) };
     } finally {
@@ -96,7 +96,7 @@ function readSafely(
     if (code === undefined) throw error;
     return {
       found: `cannot be read (${code})`,
-      mend: `Let this user read it, or remove ${resolve(name)}.`,
+      mend: `Give this user read access to ${resolve(name)}, or remove it.`,
     };
   }
 }

@@ -61,7 +61,7 @@ function decodable({ username, password }: URL, text: string): string | Fault {
     decodeURIComponent(username + password);
     return text;
   } catch {
-    return new Fault("must have every % in its user or password encoded as %25");
+    return new Fault("has a % in its user or password that must be written as %25");
   }
 }
 
@@ -69,7 +69,7 @@ function parseSmtpUrl(text: string): string | Fault {
   const url = URL.parse(text);
   return url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== ""
     ? decodable(url, text)
-    : new Fault("must be a URL such as smtps://user:password@mail.example:465");
+    : new Fault("must be an smtp or smtps URL such as smtps://user:password@mail.example:465");
 }
 
 /** Reports whether only this machine can reach a listener on this address. */
@@ -99,11 +99,14 @@ export function parseDatabaseUrl(text: string): string | Fault {
     !/^\/[^/]+$/.test(url.pathname)
   )
     return new Fault("must be a URL such as postgres://user:password@db.example:5432/records");
-  for (const [name, value] of url.searchParams)
-    if (!(databaseParameters as Partial<Record<string, RegExp>>)[name]?.test(value))
-      return new Fault(
-        `must have no parameters except ${Object.keys(databaseParameters).join(", ")}; sslmode is disable, require, verify-ca or verify-full, and files are absolute paths`,
-      );
+  for (const [name, value] of url.searchParams) {
+    const pattern = (databaseParameters as Partial<Record<string, RegExp>>)[name];
+    if (pattern === undefined)
+      return new Fault(`takes only the parameters ${Object.keys(databaseParameters).join(", ")}`);
+    if (!pattern.test(value) && name === "sslmode")
+      return new Fault("takes disable, require, verify-ca or verify-full as its sslmode");
+    if (!pattern.test(value)) return new Fault(`takes an absolute path as its ${name}`);
+  }
   if (url.searchParams.get("sslmode") === "verify-ca" && !url.searchParams.has("sslrootcert"))
     return new Fault("must name the CA's certificate with sslrootcert if sslmode is verify-ca");
   return decodable(url, text);
@@ -133,11 +136,11 @@ const parseMailFrom = (text: string): string | Fault =>
   mailFrom.test(text)
     ? text
     : new Fault(
-        "must be an address, or a name and an address such as Records <records@example.org>",
+        "must be an e-mail address, or a name and an e-mail address such as Records <records@example.org>",
       );
 
 const parseServiceName = (text: string): string | Fault =>
-  /^[^\p{C}]{1,60}$/u.test(text) ? text : new Fault("must be a line of at most 60 characters");
+  /^[^\p{C}]{1,60}$/u.test(text) ? text : new Fault("must be 1 to 60 printable characters");
 
 function parseContact(text: string): string | Fault {
   const isPage = text.startsWith("https://") && URL.canParse(text);
@@ -167,7 +170,9 @@ function parseOrigins(text: string): "*" | readonly string[] | Fault {
   const origins = commaSeparated(text);
   return origins.every((origin) => URL.parse(origin)?.origin === origin)
     ? origins
-    : new Fault("must be `*`, `off`, or origins such as https://app.example, separated by commas");
+    : new Fault(
+        "must be `*` alone, `off` alone, or origins such as https://app.example, separated by commas, without paths or slashes at the end",
+      );
 }
 
 const oneOf =

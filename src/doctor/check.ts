@@ -75,7 +75,7 @@ async function lookSafely(check: Check, examined: Examined): Promise<readonly Fi
     const mend =
       code === "EACCES" || code === "EPERM"
         ? "Run doctor as the user who owns DATA_DIR."
-        : "Fix what the other lines name, then run doctor again.";
+        : "Fix the faults in the other lines, if any, then run doctor again.";
     return [fail(`could not be checked: ${message}`, mend)];
   }
 }

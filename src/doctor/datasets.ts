@@ -16,7 +16,7 @@ export const datasets: Check = {
     const folder = join(dataDir, "datasets");
     // Opening a catalogue would create its folder.
     const isThere = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
-    if (!isThere) return [ok("there is none yet")];
+    if (!isThere) return [ok("no dataset exists yet")];
     const catalogue = openCatalogue(folder);
     // With DATABASE_URL, the folder is a cache: what is wrong in it is fetched again.
     const isOwn = config === null || config.databaseUrl === null;
@@ -30,7 +30,7 @@ function findingsIn(catalogue: Catalogue): readonly Finding[] {
   const faults = checked.flatMap(({ fault, mend, isCurrent }) => {
     if (fault === null) return [];
     const found = fault.replace(/\.$/, "");
-    return [fail(isCurrent ? `${found}; it is the current dataset` : found, mend!)];
+    return [fail(isCurrent ? `${found}; this is the current dataset` : found, mend!)];
   });
   const current = checked.find(({ isCurrent }) => isCurrent)?.version;
   const ofServed =
@@ -42,8 +42,8 @@ function findingsIn(catalogue: Catalogue): readonly Finding[] {
   return faultsOr(
     [...ofServed, ...faults],
     current === undefined
-      ? "none is published yet"
-      : `${current} is current; ${sound.length} of ${sound.length} match their published SHA-256`,
+      ? "no dataset is published yet"
+      : `${current} is current; ${sound.length} of ${sound.length} datasets match their published SHA-256`,
   );
 }
 
@@ -82,12 +82,12 @@ function pointerFaults(catalogue: Catalogue, sound: readonly string[]): Finding[
   )?.version;
   const mend =
     last === undefined
-      ? `gp-records restore FILE --replace, or: rm ${pointer}, and import every source again.`
+      ? `Stop the server, then: gp-records restore FILE --replace. Without a backup: rm ${pointer}, then import every source again.`
       : `gp-records datasets publish ${last}`;
   try {
     const named = catalogue.currentVersion();
     if (named !== null) return [fail(`${pointer} names ${named}, which does not exist`, mend)];
-    const found = `${pointer} is missing, so none of the datasets is served`;
+    const found = `${pointer} is missing, so no dataset is served`;
     return last === undefined ? [] : [fail(found, mend)];
   } catch {
     return [fail(`${pointer} does not name a dataset`, mend)];

@@ -18,17 +18,14 @@ function judgeFolder(dataDir: string): Finding {
       ? ok(`${dataDir} does not exist yet; the first import or start creates it`)
       : fail(
           `${dataDir} does not exist, and this user may not create it in ${above}`,
-          `Create it for the user who runs gp-records: install -d -m 0700 -o USER ${dataDir}`,
+          `As root, create it for the user who runs gp-records: install -d -m 0700 -o USER ${dataDir}`,
         );
   if (!stats.isDirectory())
-    return fail(
-      `DATA_DIR names ${dataDir}, which is ${stats.isFile() ? "a file" : "something else"}, not a folder`,
-      "Name a folder with DATA_DIR.",
-    );
+    return fail(`DATA_DIR names ${dataDir}, which is not a folder`, "Name a folder with DATA_DIR.");
   if (isWritable(dataDir)) return ok(`${dataDir} exists and can be written to`);
   return fail(
-    `this user may not write to ${dataDir}`,
-    "Name another folder with DATA_DIR, or run gp-records as the owner of this one.",
+    `this user may not read, write and search ${dataDir}`,
+    "Run gp-records as the owner of this folder, or name another one with DATA_DIR.",
   );
 }
 
@@ -61,11 +58,11 @@ export const modes: Check = {
   name: "modes",
   look({ dataDir }) {
     if (!namesIn(dataDir).some((name) => ownNames.test(name)))
-      return [ok("gp-records has no files there yet")];
+      return [ok(`gp-records has no files in ${dataDir} yet`)];
     const mode = process.platform === "win32" ? 0 : statSync(dataDir).mode & 0o777;
-    if ((mode & forOthers) === 0) return [ok("only the owner may read and write")];
+    if ((mode & forOthers) === 0) return [ok(`only the owner may read and write ${dataDir}`)];
     const isWritable = (mode & writeForOthers) !== 0;
-    const found = `others may ${isWritable ? "write" : "read"} ${dataDir} (mode 0${mode.toString(8)})`;
+    const found = `other users may ${isWritable ? "write to" : "read or search"} ${dataDir} (mode 0${mode.toString(8)})`;
     return [(isWritable ? fail : warn)(found, `chmod go= ${dataDir}`)];
   },
 };
@@ -103,9 +100,10 @@ export const fileSystem: Check = {
 
 /** Judges a file system. @param type number from statfs, which has this meaning only on Linux. */
 export function judgeFileSystem(dataDir: string, type: number): Finding {
-  if (process.platform !== "linux") return ok("this system does not report its type");
+  if (process.platform !== "linux") return ok("its type is not known on this system");
   const kind = networkTypes[type >>> 0];
-  const mend = "Move the folder to a disk of this machine, and name it with DATA_DIR.";
+  const mend =
+    "Stop the server, move the folder to a disk of this machine, and name its new place with DATA_DIR.";
   if (kind !== undefined)
     return fail(
       `${dataDir} is on ${kind}, where two programs can write a database at once and damage it`,
@@ -133,7 +131,7 @@ export function judgeSpace(dataDir: string, freeBytes: number): Finding {
   const free = `${mebibytes(freeBytes)} are free on the disk of ${dataDir}`;
   if (freeBytes >= serverBytes) return ok(free);
   return fail(
-    `only ${free}; the server needs ${mebibytes(serverBytes)} to write counts`,
-    "Free some space: `gp-records datasets prune` removes old datasets. Or move DATA_DIR to a larger disk.",
+    `only ${free}; the server needs ${mebibytes(serverBytes)} to write counts, usage and keys`,
+    "Free some space, for example with `gp-records datasets prune`, which removes old datasets; or move DATA_DIR to a larger disk.",
   );
 }

@@ -19,9 +19,9 @@ export const settings: Check = {
     return [
       ...faultsOr(
         configFaults.map((fault) =>
-          fail(fault, `Correct it in ${place}; docs/settings.md says what each setting takes.`),
+          fail(fault, `Correct the setting in ${place}; docs/settings.md says what each takes.`),
         ),
-        `all can be used; DATA_DIR is ${isDefault ? "not set, so it is " : ""}${dataDir}`,
+        `all settings are valid; DATA_DIR is ${isDefault ? "not set, so it is " : ""}${dataDir}`,
       ),
       ...(links === null ? [] : [warn(links.found, `${links.mend}.`)]),
       ...(environmentFile === null ? [] : [judgeFile(environmentFile)]),
@@ -30,8 +30,8 @@ export const settings: Check = {
 };
 
 function judgeFile({ path, used, unknown, ignored }: EnvironmentFile): Finding {
-  if (ignored !== null) return warn(`${path} ${ignored.found}: it is ignored`, ignored.mend);
-  const settings = used.length === 0 ? "no setting" : used.join(", ");
+  if (ignored !== null) return warn(`${path} is ignored: it ${ignored.found}`, ignored.mend);
+  const settings = used.length === 0 ? "no setting that is not set already" : used.join(", ");
   if (unknown.length === 0) return ok(`${path} sets ${settings}`);
   // A file meant for another program may contain any names, of any length.
   const shown = unknown.filter((name) => /^\w{1,40}$/.test(name)).slice(0, 5);
@@ -90,7 +90,7 @@ export const counters: Check = {
 export const port: Check = {
   name: "port",
   async look({ config }) {
-    if (config === null) return [ok("is not checked while a setting is wrong")];
+    if (config === null) return [ok("no port is checked while a setting is wrong")];
     const { adminAddress } = config;
     return [
       await findingOf(config, "HOST", "PORT"),
@@ -111,22 +111,22 @@ async function findingOf(place: Place, hostSetting: string, portSetting: string)
   const { host, port: number } = place;
   const text = `${host.includes(":") ? `[${host}]` : host}:${number}`;
   const why = await whyNotListen(place);
-  if (why === null) return ok(number === 0 ? "each start takes a free one" : `${text} is free`);
+  if (why === null) return ok(number === 0 ? `${text} takes a free port` : `${text} is free`);
   if (why === "EACCES")
     return fail(
       `this user may not listen on ${text} (${why})`,
-      `Set ${portSetting} to a port above 1023.`,
+      `Choose a port above 1023 in ${portSetting}.`,
     );
   if (why !== "EADDRINUSE")
     return fail(
       `cannot listen on ${text} (${why})`,
-      `Set ${hostSetting} to an address of this machine.`,
+      `Choose an address of this machine in ${hostSetting}.`,
     );
   return (await isOurs(place))
     ? ok(`${text} is held by a running gp-records`)
     : fail(
         `${text} is held by another program`,
-        `Stop that program, or set ${portSetting} to another port.`,
+        `Stop that program, or choose another port in ${portSetting}.`,
       );
 }
 

@@ -11,9 +11,9 @@ import { namesIn } from "./folder.ts";
 
 const remedies: Readonly<Record<StoreName, (file: string) => string>> = {
   "control.sqlite": () =>
-    "Stop the server, then: gp-records restore FILE --replace --undo-revocations; revoke again what was revoked since.",
+    "Stop the server, then restore a backup: gp-records restore FILE --replace --undo-revocations; then revoke again each key that was revoked after that backup.",
   "usage.sqlite": (file) =>
-    `Stop the server, then: rm -f ${file} ${file}-wal ${file}-shm; this deletes the totals of 400 days, which bills are made from, the request log, and the times when keys were last used. To get back what a backup has: tar -xf FILE -C ${dirname(file)} usage.sqlite`,
+    `Stop the server, then: rm -f ${file} ${file}-wal ${file}-shm; this deletes the totals of 400 days, which bills are made from, the request log, and the times when keys were last used. To bring back those that a backup has, then run: tar -xf FILE -C ${dirname(file)} usage.sqlite`,
 };
 
 export const controlStore = storeCheck("control.sqlite");
@@ -39,7 +39,7 @@ function storeCheck(name: StoreName): Check {
 function absent(dataDir: string, file: string, name: StoreName): Finding {
   const wasServed = namesIn(dataDir).some((one) => /^(usage|control)\.sqlite/.test(one));
   return wasServed && name === "control.sqlite"
-    ? fail(`${file} is missing: no key works`, remedies[name](file))
+    ? fail(`${file} is missing, so no key works`, remedies[name](file))
     : ok("does not exist yet");
 }
 
@@ -93,7 +93,7 @@ export const restoreLeftovers: Check = {
     return [
       warn(
         `${decided} was left by a restore that was killed while it put its files in place`,
-        "Any other command finishes it; for example: gp-records datasets list",
+        "Run any other command, which finishes the restore; for example: gp-records datasets list",
       ),
     ];
   },

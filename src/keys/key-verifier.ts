@@ -54,7 +54,7 @@ const invalidDetails = {
   checksum:
     "The key contains a typing error: its last 6 characters do not match the rest. Copy the whole key again.",
   // The text contains a … like the refusals of known keys: V8 writes such text more slowly, which could be timed.
-  unknown: "This service never issued this key (gpr_…).",
+  unknown: "This service never issued this key (gpr_…). Use a key of this service.",
 };
 
 const invalid = (reason: keyof typeof invalidDetails) =>
@@ -66,21 +66,21 @@ function refuseEnded(
   accountUrl: string | null,
 ): void {
   if (revokedAt !== null)
-    throw new Problem("api-key-revoked", `The key ${key.hint}… was revoked at ${revokedAt}.`, {
-      key_hint: key.hint,
-      revoked_at: revokedAt,
-      account_url: accountUrl,
-    });
+    throw new Problem(
+      "api-key-revoked",
+      `The key ${key.hint}… was revoked at ${revokedAt}. Use another key.`,
+      { key_hint: key.hint, revoked_at: revokedAt, account_url: accountUrl },
+    );
   if (expiresAt !== null && now >= expiresAtMilliseconds)
-    throw new Problem("api-key-expired", `The key ${key.hint}… expired at ${expiresAt}.`, {
-      key_hint: key.hint,
-      expired_at: expiresAt,
-      account_url: accountUrl,
-    });
+    throw new Problem(
+      "api-key-expired",
+      `The key ${key.hint}… expired at ${expiresAt}. Use another key.`,
+      { key_hint: key.hint, expired_at: expiresAt, account_url: accountUrl },
+    );
   if (isSuspended)
     throw new Problem(
       "access-denied",
-      "The account of this key is suspended. Ask the operator of the service.",
+      "The account of this key is suspended or closed. Ask the operator of the service.",
       { reason: "account_suspended" },
     );
 }

@@ -252,11 +252,14 @@ function refuseEnded(old: ApiKeyTable, now: number): void {
   };
   const another = "Create a new key instead.";
   const state = keyState(old, now);
-  if (state === "revoked") refuse(`was revoked at ${old.revoked_at}. ${another}`);
+  if (state === "revoked") refuse(`was revoked at ${shownTime(old.revoked_at!)}. ${another}`);
   if (old.replaced_by !== null)
     refuse(`has already been rotated. Rotate '${old.replaced_by}', which replaced it.`);
-  if (state === "expired") refuse(`expired at ${old.expires_at}. ${another}`);
+  if (state === "expired") refuse(`expired at ${shownTime(old.expires_at!)}. ${another}`);
 }
+
+/** Returns a time to the second, as pages show it, such as `2026-11-20 03:00:00 UTC`. */
+const shownTime = (time: string): string => `${time.slice(0, 10)} ${time.slice(11, 19)} UTC`;
 
 /** Returns a one-time value for a form that creates or rotates a key. */
 export const newForm = makeToken;
@@ -400,7 +403,7 @@ async function madeBefore(
   if (addsLiveKey && live.length >= liveKeysMax)
     throw new DomainError(
       "conflict",
-      `The account has ${live.length} working keys; the limit is ${liveKeysMax}. Revoke one that nobody uses.`,
+      `No key was created: this account has ${live.length} working keys, and the limit is ${liveKeysMax}. Revoke a key that nobody uses, then try again.`,
     );
   const today = keys.filter(
     (key) => key.made_by !== null && Date.parse(key.created_at) > now - dayMilliseconds,
@@ -410,7 +413,7 @@ async function madeBefore(
     const free = new Date(made.at(-createdADayMax)! + dayMilliseconds).toISOString();
     throw new DomainError(
       "conflict",
-      `Members of this account created ${today.length} keys in the last 24 hours; the limit is ${createdADayMax}. The next one can be created after ${free}.`,
+      `No key was created: members of this account created ${today.length} keys in the last 24 hours, and the limit is ${createdADayMax}. The next key can be created after ${shownTime(free)}.`,
     );
   }
   return undefined;

@@ -123,6 +123,6 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
 const storeDown = () =>
   unavailable(
     "store_down",
-    "This key cannot be looked up at the moment. Try again in 2 seconds; keys that were used before go on working.",
+    "This key cannot be looked up, because the database of the service cannot be read at the moment. Try again in 2 seconds.",
     2,
   );

@@ -97,7 +97,7 @@ const waitParts = 5;
  */
 export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const tooSlow = () => new Error(`it does not answer within ${milliseconds} ms`);
+  const tooSlow = () => new Error(`it did not answer within ${milliseconds} ms`);
   let left = waitParts;
   const timer = setInterval(() => {
     if (--left === 0) setImmediate(() => late.reject(tooSlow()));
@@ -117,5 +117,5 @@ export async function within<T>(milliseconds: number, promise: Promise<T>): Prom
  */
 export function sentenceOf(fault: Error, place: string): string {
   if (fault instanceof DomainError) return fault.message;
-  return `${place} fails: ${fault.message || (fault as NodeJS.ErrnoException).code}.`;
+  return `${place} cannot count requests: ${fault.message || (fault as NodeJS.ErrnoException).code}.`;
 }

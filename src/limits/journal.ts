@@ -165,7 +165,7 @@ export function openBacklog(
     try {
       written = write(records, now);
       if (written * recordBytes === records.length) return written;
-      throw new Error("ENOSPC: only a part could be written");
+      throw new Error("ENOSPC: only a part of the file could be written");
     } catch (error) {
       // A partial write delays the next one, too: a full disk may accept a few bytes of a record again and again.
       retryAt = now + retryMicroseconds;
@@ -214,7 +214,7 @@ function readable<T>(
     return read(path);
   } catch (error) {
     const reason = `Request counts in ${path} cannot be read: ${(error as Error).message}.`;
-    const message = `${reason} The requests recorded there no longer count against any quota. Make it readable and restart; or, if it is damaged, delete it.`;
+    const message = `${reason} The requests recorded there no longer count against any quota. Let this user read ${path} and restart the server. If ${path} is damaged or of another version, delete it.`;
     onFault(new Error(message, { cause: error }));
     return undefined;
   }
@@ -299,7 +299,7 @@ function openSegments(
     },
     /** Syncs the written records to the disk. Rejects if that fails, or if no file could be created. */
     async sync() {
-      if (current === null) throw new Error("no file could be created");
+      if (current === null) throw new Error("no file for request counts could be created");
       await syncSegment(current);
     },
     /** Syncs and closes the current segment. Never throws. */
@@ -343,7 +343,7 @@ function createSegment(path: string, bootId: string): Segment {
   const fd = openSync(path, "wx", 0o600);
   try {
     if (writeSync(fd, encodeHeader(bootId), 0, headerBytes, 0) < headerBytes)
-      throw new Error("ENOSPC: only a part could be written");
+      throw new Error("ENOSPC: only a part of the file could be written");
   } catch (error) {
     closeSync(fd);
     rmSync(path, { force: true });
@@ -452,7 +452,7 @@ function decodeHeader(segment: Buffer): string | null {
     return null;
   const version = header.readUInt32LE(8);
   if (version !== formatVersion)
-    throw new Error(`it has format ${version}; this program reads format ${formatVersion}`);
+    throw new Error(`it has format ${version}, but this program reads format ${formatVersion}`);
   return header.toString("utf8", bootIdAt).replace(/\0+$/, "");
 }
 

@@ -25,7 +25,7 @@ export function quotaProblem(quotaStatus: QuotaStatus, requests = 1): Problem {
 
 /** Returns the problem for a request that could not be counted, or whose count may be lost. */
 export const notCountedProblem = (): Problem =>
-  unavailable("store_down", "The request could not be counted against its quota.");
+  unavailable("store_down", "The request could not be counted, so it was refused. Try again soon.");
 
 /**
  * Returns the problem for an event that a limit refused.
@@ -52,7 +52,7 @@ function quotaDetail({ windows, retryAfterSeconds }: QuotaStatus, requests: numb
   const again = tryAgain(retryAfterSeconds);
   return requests === 1
     ? `${allUsed(deciding)} ${again}`
-    : `This counts as ${grouped(requests)} requests, and ${left(deciding)} ${again}`;
+    : `This request counts as ${grouped(requests)}, but only ${left(deciding)} ${again}`;
 }
 
 const left = ({ quota, remaining, name }: WindowStatus) =>

@@ -238,7 +238,7 @@ interface AskedGroup extends Group {
 }
 
 /** Returns the error for a request that is refused during an outage in mode `deny`. */
-const countersAway = () => new Error("Requests cannot be counted: the shared counters are away.");
+const countersAway = () => new Error("Requests cannot be counted: no shared counters answer.");
 
 const roundsMax = 8;
 /** Number of debts few enough to be charged within the wait for an answer. */

@@ -79,7 +79,7 @@ export async function openValkeyEngine(
       const decisions = await call(take, keys, values);
       // A proxy may answer something else, which must neither admit nor refuse anybody.
       if (areDecisions(decisions, called.length)) return decisions;
-      throw new Error("its answer is not that of the counting script");
+      throw new Error("its answer is not that of the counting script, but perhaps a proxy's");
     } catch (error) {
       // While a part's keys move to another node, each key is on one of the two nodes.
       if (called.length === 1 || !(error as Error).message.startsWith("TRYAGAIN")) throw error;
@@ -385,23 +385,23 @@ const lookupOnce =
     );
   };
 
-const unresolved = `the name of its host cannot be resolved within ${connectMilliseconds} ms`;
+const unresolved = `its host name cannot be resolved within ${connectMilliseconds} ms`;
 
 const dropped = "the connection was given up";
 const tlsRemedy =
-  "If it does not use TLS at this port, begin the address with valkey:// or redis://; otherwise check its TLS versions, and that it asks for no client certificate";
+  "If the server does not use TLS at this port, begin COUNTERS_URL with valkey:// or redis://; otherwise check its TLS versions, and that it asks for no client certificate";
 
 /**
  * Patterns of messages from servers, Node and the package, each with its meaning; `$&` stands for the matched text. In
  * the error of a script, these words may come after others.
  */
 const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
-  [/^connect ECONNREFUSED .+/, "nothing listens there ($&)"],
+  [/^connect ECONNREFUSED .+/, "nothing listens at this address ($&)"],
   [
     /^Connection timeout$|^connect ETIMEDOUT.*|^connect E\w+UNREACH.*/,
-    `no connection within ${connectMilliseconds} ms: it is down, a firewall drops packets, or only one side speaks TLS`,
+    `no connection within ${connectMilliseconds} ms: the server is down, a firewall drops packets, or only one side speaks TLS`,
   ],
-  [/^getaddrinfo (?:ENOTFOUND|EAI_AGAIN) .+/, "the name of its host cannot be resolved ($&)"],
+  [/^getaddrinfo (?:ENOTFOUND|EAI_AGAIN) .+/, "its host name cannot be resolved ($&)"],
   [
     /^Socket closed unexpectedly$|^(?:connect|read|write) E(?:CONNRESET|PIPE)\b.*/,
     "it closed the connection; its log may say why",
@@ -417,13 +417,13 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   ],
   [
     /^((?:self-signed |unable to |certificate )[^;]+).*/s,
-    "its certificate is not accepted: $1. To trust another authority, put its certificate into a file and name that in NODE_EXTRA_CA_CERTS",
+    "its certificate is not accepted: $1. To trust another authority, put its certificate into a file, and name the file in NODE_EXTRA_CA_CERTS",
   ],
   [/^(?:Disconnects client|The client is (?:closed|offline)|Cluster closed)$/, dropped],
-  [/^Unknown RESP type.*/s, "it answers as neither Valkey nor Redis does"],
+  [/^Unknown RESP type.*/s, "it speaks the protocol of neither Valkey nor Redis"],
   [
     /^ERR unknown command \W?(\w+).*/s,
-    "it does not know the command $1, as Valkey and Redis 6.2 or later do",
+    "it does not know the command $1, which Valkey has, and Redis since version 6.2",
   ],
   [/.*\bOOM command not allowed.*/s, "it has no memory left for counts; raise its maxmemory"],
   [/.*\bREADONLY .*/s, "it is a replica, which cannot count; COUNTERS_URL has to name the primary"],
@@ -433,8 +433,8 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
     "it has fewer replicas than its min-replicas-to-write and so takes no counts",
   ],
   [/^LOADING .*/s, "it is still loading its data"],
-  [/^BUSY .*/s, "it is busy with a script; `redis-cli script kill` ends it"],
-  [/^MASTERDOWN .*/s, "it is a replica that has lost its primary"],
+  [/^BUSY .*/s, "it is busy with a script; `redis-cli script kill` ends the script"],
+  [/^MASTERDOWN .*/s, "it is a replica without its primary; COUNTERS_URL has to name a primary"],
   [/^CLUSTERDOWN .*/s, "its cluster is down; `redis-cli --cluster check` says why"],
 ];
 
@@ -442,17 +442,17 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
 const misfits: typeof meanings = [
   [
     /^ERR (?:Client sent )?AUTH\b.*/s,
-    "refuses the user or password of COUNTERS_URL: none is set for its default user",
+    "refuses the password in COUNTERS_URL, because its default user has none; leave the password out",
   ],
   [
     /^(?:NOAUTH|WRONGPASS|ERR invalid password)\b.*/s,
-    "refuses the user or password of COUNTERS_URL: $&",
+    "refuses the user or password in COUNTERS_URL: $&",
   ],
   [
     /.*\bNOPERM\b.*|.*\bThe user executing the script can't run this command.*/s,
     "does not give the user of COUNTERS_URL all the rights that docs/running.md lists",
   ],
-  [/^ERR DB index is out of range$/, "does not have the database that COUNTERS_URL names"],
+  [/^ERR DB index is out of range$/, "has no database with the number in COUNTERS_URL"],
   [
     /^ERR SELECT is not allowed in cluster mode$/,
     "is a cluster, which has only database 0; leave the number out of COUNTERS_URL",

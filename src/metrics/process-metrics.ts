@@ -9,20 +9,20 @@ import { counter, gauge, type Metric } from "./metric.ts";
 export function processMetrics(): Metric[] {
   const startSeconds = performance.timeOrigin / 1000;
   return [
-    gauge("process_start_time_seconds", "When the process started, since 1970", () => startSeconds),
-    counter("process_cpu_seconds_total", "Processor time of all threads", () => {
+    gauge("process_start_time_seconds", "Start of the process, in Unix time", () => startSeconds),
+    counter("process_cpu_seconds_total", "Processor time of all threads of the process", () => {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1e6;
     }),
-    gauge("process_resident_memory_bytes", "Memory of the process", memory("rss")),
-    gauge("process_open_fds", "Open files and connections", countOpenFiles),
-    gauge("process_max_fds", "Files and connections that may be open", openFilesMax),
-    gauge("nodejs_heap_size_total_bytes", "Heap of the main thread", memory("heapTotal")),
-    gauge("nodejs_heap_size_used_bytes", "Heap in use", memory("heapUsed")),
-    gauge("nodejs_external_memory_bytes", "Memory outside the heap", memory("external")),
+    gauge("process_resident_memory_bytes", "Memory of the process in RAM", memory("rss")),
+    gauge("process_open_fds", "Number of open files and connections", countOpenFiles),
+    gauge("process_max_fds", "Limit on open files and connections", openFilesMax),
+    gauge("nodejs_heap_size_total_bytes", "Size of the main thread's heap", memory("heapTotal")),
+    gauge("nodejs_heap_size_used_bytes", "Used part of the main thread's heap", memory("heapUsed")),
+    gauge("nodejs_external_memory_bytes", "Memory of objects outside the heap", memory("external")),
     gauge(
       "nodejs_array_buffers_bytes",
-      "Array buffers, part of the external memory",
+      "Memory of array buffers, which is part of the external memory",
       memory("arrayBuffers"),
     ),
   ];
@@ -51,10 +51,10 @@ export function diskMetrics(dataDir: string): Metric[] {
       return stats[blocks] * stats.bsize;
     });
   return [
-    gauge("gp_records_disk_size_bytes", "Size of the disk of DATA_DIR", bytesOf("blocks")),
+    gauge("gp_records_disk_size_bytes", "Size of the disk that holds DATA_DIR", bytesOf("blocks")),
     gauge(
       "gp_records_disk_free_bytes",
-      "Space on the disk of DATA_DIR that the server may use",
+      "Free space for the server on the disk that holds DATA_DIR",
       bytesOf("bavail"),
     ),
   ];

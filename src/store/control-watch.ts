@@ -83,7 +83,7 @@ export function watchControl(file: string, now: () => number) {
     if (fileNumberOf(file) !== fileNumber)
       throw new StoreFault(
         "unusable",
-        `${file} was replaced by another file. Restart the server to read that one.`,
+        `${file} was replaced by another file, which is not read. Restart the server to read the new file.`,
       );
     fileCheckedAt = now();
   };
@@ -118,7 +118,7 @@ function fileNumberOf(file: string): number {
   if (found === undefined)
     throw new StoreFault(
       "unusable",
-      `${file} is missing. Restore it from a backup, or check DATA_DIR.`,
+      `${file} is missing. Move it back, or stop the server and restore a backup with \`gp-records restore\`.`,
     );
   return found.ino;
 }

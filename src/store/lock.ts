@@ -36,7 +36,7 @@ function lockFault(error: unknown, path: string, busyMessage: string): unknown {
   if (kind === "full") return fault;
   return new StoreFault(
     "unusable",
-    `The lock ${path} cannot be taken: ${(error as Error).message}. Make sure that this user may write to its folder. The file holds no data: a damaged one can be removed while no gp-records is running.`,
+    `The lock file ${path} cannot be locked: ${(error as Error).message}. Make sure that this user may write to the file and its folder. If the file is damaged, stop every gp-records that uses this folder and remove the file, which holds no data.`,
     { cause: error },
   );
 }

@@ -22,7 +22,7 @@ async function readSchema(
   if (found!.schema === null)
     throw new StoreFault(
       "unusable",
-      `${place}: this role may use no schema on its search path. Create one, or grant the role USAGE and CREATE on an existing one.`,
+      `${place}: the role in DATABASE_URL may use no schema on its search path. Create a schema for it, or grant it USAGE and CREATE on an existing one.`,
     );
   // Each row says whether the step is additive, because an older program knows nothing else about it.
   const taken =
@@ -53,7 +53,7 @@ export async function refuseUnready(session: PostgresSession, place: string): Pr
   if (missing.length > 0)
     throw new DomainError(
       "conflict",
-      `${place} lacks steps of the schema (${names}): its tables are missing, or those of an older version. Run \`gp-records migrate\` as the role that owns the tables.`,
+      `${place} lacks steps of the schema (${names}), because it is new or an older version set it up. Run \`gp-records migrate\` as the role that owns, or is to own, the tables.`,
     );
 }
 
@@ -124,7 +124,7 @@ export async function refuseUnfit(session: PostgresSession, url: string): Promis
   if (isStandby) refuse("is a standby, which takes no writes. Name the primary in DATABASE_URL.");
   if (encoding !== "UTF8")
     refuse(
-      `has the encoding ${encoding}. Create the database with: create database … encoding 'UTF8'`,
+      `has the encoding ${encoding}, but gp-records needs UTF8. Create another database (create database NAME encoding 'UTF8' template template0), and name it in DATABASE_URL.`,
     );
   if (session.isPooled && (await sharesConnections(session, url)))
     refuse(

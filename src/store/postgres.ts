@@ -144,7 +144,7 @@ export function connectFault(error: unknown, place: string): unknown {
   if (fault instanceof StoreFault || !(error instanceof Error)) return fault;
   return new StoreFault(
     "unusable",
-    `${place} cannot be used: ${error.message}. Correct DATABASE_URL.`,
+    `${place} cannot be used: ${error.message}. Correct DATABASE_URL, or the certificates and keys that it names.`,
     { cause: error },
   );
 }

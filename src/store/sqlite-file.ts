@@ -89,7 +89,7 @@ function createPrivateFile(file: string): void {
     if (code === "EEXIST" && existsSync(file)) return;
     throw new StoreFault(
       "unusable",
-      `${file} cannot be created (${code}). Give this user write access to the folder, or name another one with DATA_DIR.`,
+      `${file} cannot be created (${code}). Let this user create files in its folder, or name another folder with DATA_DIR.`,
       { cause: error },
     );
   }

@@ -43,7 +43,9 @@ export function sqliteFault(error: unknown, file: string): unknown {
       );
     case sqliteCodes.corrupt:
     case sqliteCodes.notADatabase:
-      return unusable(`${file} is damaged or not an SQLite database. Restore it from a backup.`);
+      return unusable(
+        `${file} is damaged or not an SQLite database. \`gp-records doctor\` says how to repair it.`,
+      );
     case sqliteCodes.full:
       return full(`The disk that holds ${file} is full. Free some space and try again.`);
     case sqliteCodes.cannotOpen:
@@ -62,9 +64,11 @@ const uniqueCodes = [2067, 1555];
 
 /** Returns the error for a unique value that somebody else has just taken. */
 const taken = (cause: unknown) =>
-  new DomainError("conflict", "Somebody else has just taken this name or value. Try again.", {
-    cause,
-  });
+  new DomainError(
+    "conflict",
+    "Somebody else took this name or value at the same moment, so nothing was changed. Try again, or choose another name.",
+    { cause },
+  );
 
 function faultsFrom(cause: unknown) {
   const of = (kind: StoreFault["kind"]) => (message: string) =>
@@ -104,7 +108,7 @@ export function postgresFault(error: unknown, place: string): unknown {
       return busy(`${place} did not answer in time. Try again.`);
     case "53300":
       return busy(
-        `${place} has no free connections: ${message}. Close some, or raise the limit that was reached: max_connections, or CONNECTION LIMIT of the role or database.`,
+        `${place} has no free connections: ${message}. Close some connections, or raise the limit that was reached: max_connections, or CONNECTION LIMIT of the role or database.`,
       );
     case "53100":
       return full(`The disk of ${place} is full. Free some space and try again.`);
@@ -114,11 +118,11 @@ export function postgresFault(error: unknown, place: string): unknown {
     case "28P01":
     case "3D000":
       return unusable(
-        `${place} refuses the login: ${message}. Correct user, password or database in DATABASE_URL.`,
+        `${place} refuses the login: ${message}. Correct the user, password or database in DATABASE_URL, or admit this login in the server's pg_hba.conf.`,
       );
     case "42501":
       return unusable(
-        `${place} refuses this: ${message}. docs/scaling.md says which role may do what.`,
+        `${place} does not allow this: ${message}. docs/scaling.md says which rights each role needs.`,
       );
     case "42P01":
     case "42703":
@@ -129,12 +133,12 @@ export function postgresFault(error: unknown, place: string): unknown {
     case "ENOTFOUND":
     case "EAI_AGAIN":
       return unusable(
-        `The host name of ${place} cannot be resolved (${code}). Correct it in DATABASE_URL, or check the name server of this machine.`,
+        `The host name of ${place} cannot be resolved (${code}). Correct the name in DATABASE_URL, or check the name server of this machine.`,
       );
     default:
       return /^(?:08|57P)/.test(code) || syscall !== undefined || lostConnection.test(message)
         ? busy(
-            `${place} cannot be reached (${syscall === undefined ? message : code}). Make sure that it is running.`,
+            `${place} cannot be reached (${syscall === undefined ? message : code}). Make sure that it is running and that this machine can connect to it.`,
           )
         : error;
   }

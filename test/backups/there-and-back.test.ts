@@ -216,7 +216,7 @@ test("a place that has an installation is refused, and stays as it is", async (t
   );
   assert.match(
     await refusal(exitCodes.usage, "restore", file, "--to", taken.replace(/[^/]+$/, "nowhere")),
-    /Correct user, password or database in --to\.\n$/,
+    /Correct the user, password or database in --to, or admit this login in the server's pg_hba\.conf\.\n$/,
   );
   const onDatabase = commandsOn(t, served);
   assert.match(
@@ -320,7 +320,7 @@ test("with the two roles of docs/scaling.md the owner restores into a database, 
   const restore = ["restore", file, "--to"];
   assert.match(
     await allCommands(here).refusal(exitCodes.usage, ...restore, serving),
-    /refuses this: permission denied for table \w+\. docs\/scaling\.md says which role may do what\./,
+    /does not allow this: permission denied for table \w+\. docs\/scaling\.md says which rights each role needs\./,
   );
   assert.deepEqual(await runSql(owner, "select 1 from account"), []);
   await allCommands(here).text(...restore, owner);

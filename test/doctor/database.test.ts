@@ -90,11 +90,14 @@ suite("doctor on what counts", { skip: whyNoRedis() ?? skip }, () => {
       dataDir,
       await givenOn(t, "redis://:geheim@127.0.0.1:1"),
     );
-    assert.match(away.found, /^redis:\/\/127\.0\.0\.1:1 fails: .*ECONNREFUSED/);
+    assert.match(away.found, /^redis:\/\/127\.0\.0\.1:1 cannot count requests: .*ECONNREFUSED/);
     assert.doesNotMatch(away.found, /geheim/);
     redis.pause();
     t.after(() => redis.resume());
     const frozen = await finding("fail", counters, dataDir, await givenOn(t, redis.url));
-    assert.match(frozen.found, /^redis:\/\/\S+ fails: it does not answer within 2000 ms$/);
+    assert.match(
+      frozen.found,
+      /^redis:\/\/\S+ cannot count requests: it did not answer within 2000 ms$/,
+    );
   });
 });

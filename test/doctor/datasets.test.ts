@@ -42,9 +42,9 @@ test("sound datasets are all well, and an empty folder has none yet", async (t) 
   const { dataDir } = await twoDatasets(t);
   assert.match(
     (await finding("ok", datasets, dataDir)).found,
-    / is current; 2 of 2 match their published SHA-256$/,
+    / is current; 2 of 2 datasets match their published SHA-256$/,
   );
-  assert.match((await finding("ok", datasets, temporaryFolder(t))).found, /none yet/);
+  assert.match((await finding("ok", datasets, temporaryFolder(t))).found, /no dataset exists yet/);
 });
 
 test("damage of the dataset that is served is named, and the command that is named mends it", async (t) => {
@@ -52,7 +52,7 @@ test("damage of the dataset that is served is named, and the command that is nam
   flipByte(pathOf(newer), 20_000);
   const { found, mend } = await finding("fail", datasets, dataDir);
   assert.ok(found.includes(pathOf(newer)), found);
-  assert.match(found, /SHA-256.*; it is the current dataset$/s);
+  assert.match(found, /SHA-256.*; this is the current dataset$/s);
   assert.match(mend, / return to the dataset before it with 'gp-records datasets rollback'\.$/);
   await follow(dataDir, "gp-records datasets rollback");
   assert.equal(openCatalogue(folder).currentVersion(), older);

@@ -39,7 +39,7 @@ test("every wrong setting is named, and the folder is looked at all the same", a
   );
   const SMTP_URL = "smtp://mail.example";
   const elsewhere = await look(settings, dataDir, { settings: { SMTP_URL, HOST: "0.0.0.0" } });
-  assert.match(elsewhere[0]!.found, /^PUBLIC_URL must be set if SMTP_URL is/);
+  assert.match(elsewhere[0]!.found, /^SMTP_URL is set and PUBLIC_URL is not, /);
   assert.equal(elsewhere[0]!.status, "fail");
   const [, here] = await look(settings, dataDir, { settings: { SMTP_URL } });
   assert.equal(here!.status, "warn");
@@ -81,7 +81,7 @@ test("a place to listen on that is free, and one that another program holds, are
     const number = await portOf(t, other);
     const { found, mend } = await lookAt(t, "fail", settingsFor(number));
     assert.equal(found, `127.0.0.1:${number} is held by another program`);
-    assert.ok(mend.endsWith(`set ${name} to another port.`), mend);
+    assert.ok(mend.endsWith(`choose another port in ${name}.`), mend);
     await new Promise((resolve) => other.close(resolve));
     const free = await lookAt(t, "ok", settingsFor(number));
     assert.equal(free.found, `127.0.0.1:${number} is free`);
@@ -89,7 +89,7 @@ test("a place to listen on that is free, and one that another program holds, are
     const held = await lookAt(t, "fail", settingsFor(await portOf(t, web)));
     assert.match(held.found, /held by another program/);
   }
-  assert.match((await lookAt(t, "ok", {})).found, /takes a free one/);
+  assert.match((await lookAt(t, "ok", {})).found, /takes a free port/);
 });
 
 test("a host that nobody can listen on is not said to be free, nor to be held", async (t) => {
@@ -101,7 +101,7 @@ test("a host that nobody can listen on is not said to be free, nor to be held", 
   ] as const) {
     const { found, mend } = await lookAt(t, "fail", given);
     assert.equal(found, `cannot listen on ${place} (EADDRNOTAVAIL)`);
-    assert.equal(mend, `Set ${name} to an address of this machine.`);
+    assert.equal(mend, `Choose an address of this machine in ${name}.`);
   }
   // Never a name of anything (RFC 6761).
   const { found } = await lookAt(t, "fail", { HOST: "gp-records.invalid", PORT: "8080" });
@@ -117,7 +117,7 @@ test("a port that only root may listen on is named", async (t) => {
     settings: { PORT: "80" },
   });
   assert.equal(found, "this user may not listen on 127.0.0.1:80 (EACCES)");
-  assert.equal(mend, "Set PORT to a port above 1023.");
+  assert.equal(mend, "Choose a port above 1023 in PORT.");
 });
 
 test("ports that a running gp-records holds are no fault", async (t) => {
@@ -134,7 +134,7 @@ test("a file in place of the folder is named", async (t) => {
   const file = join(temporaryFolder(t), "file");
   writeFileSync(file, "");
   const { found, mend } = await finding("fail", dataFolder, file);
-  assert.equal(found, `DATA_DIR names ${file}, which is a file, not a folder`);
+  assert.equal(found, `DATA_DIR names ${file}, which is not a folder`);
   assert.match(mend, /DATA_DIR/);
   chmodSync(file, 0o644);
   await finding("ok", modes, file);
@@ -145,13 +145,13 @@ test("a folder that others may read or write is named, and the command that is n
   await importRecords(openCatalogue(join(dataDir, "datasets")), cast);
   await finding("ok", modes, dataDir);
   for (const [mode, status, words] of [
-    [0o755, "warn", "read"],
-    [0o750, "warn", "read"],
-    [0o777, "fail", "write"],
+    [0o755, "warn", "read or search"],
+    [0o750, "warn", "read or search"],
+    [0o777, "fail", "write to"],
   ] as const) {
     chmodSync(dataDir, mode);
     const { found, mend } = await finding(status, modes, dataDir);
-    assert.equal(found, `others may ${words} ${dataDir} (mode 0${mode.toString(8)})`);
+    assert.equal(found, `other users may ${words} ${dataDir} (mode 0${mode.toString(8)})`);
     execFileSync("sh", ["-c", mend]);
     await finding("ok", modes, dataDir);
     assert.equal(statSync(dataDir).mode & 0o777, 0o700);

@@ -39,7 +39,7 @@ test("a database of keys that is gone where others are left is a fault", async (
   const { dataDir, control } = await folderWithStores(t);
   rmSync(control);
   const { found, mend } = await finding("fail", controlStore, dataDir);
-  assert.equal(found, `${control} is missing: no key works`);
+  assert.equal(found, `${control} is missing, so no key works`);
   assert.match(mend, /gp-records restore FILE/);
 });
 

@@ -75,7 +75,7 @@ test("a store put in the place of another is not read into the old one's keys, a
   assert.deepEqual(await refusal(otherKey.key), invalid("unknown"));
   assert.match(
     faults[0]!.message,
-    /control\.sqlite was replaced by another file\. Restart the server/,
+    /control\.sqlite was replaced by another file, which is not read\. Restart the server/,
   );
 });
 

@@ -328,6 +328,6 @@ test("a file of another format version is named, left alone, and hinders nothing
   assert.deepEqual(files(), ["00000007.counts", "00000008.counts"]);
   assert.match(
     faults[0]!,
-    /00000007\.counts cannot be read: it has format 2; this program reads format 1\./,
+    /00000007\.counts cannot be read: it has format 2, but this program reads format 1\./,
   );
 });

@@ -68,7 +68,7 @@ test("a decision that is missing is an outage, and what was asked is answered", 
   );
   isWhole = false;
   assert.equal(await a.admit(12), 10);
-  assert.match(a.faults[0]!, /^Counts are not shared: nowhere fails: /);
+  assert.match(a.faults[0]!, /^Counts are not shared: nowhere cannot count requests: /);
 });
 
 test("what a full batch leaves over takes further requests of its accounts", async (t) => {
@@ -133,7 +133,7 @@ for (const { name, skip, start } of countingServers)
       assert.deepEqual([await a.admit(5), await b.admit(5)], [0, 0]);
       for (const { faults } of [a, b]) {
         assert.equal(faults.length, 2);
-        assert.match(faults[0]!, /^Counts are not shared: .+ does not answer within 1500 ms\. /);
+        assert.match(faults[0]!, /^Counts are not shared: .+ did not answer within 1500 ms\. /);
         assert.match(faults[0]!, /Until they are shared, this instance counts by itself\.$/);
         assert.equal(faults[1], null);
       }
@@ -155,7 +155,7 @@ for (const { name, skip, start } of countingServers)
         assert.equal(faults.length, 2);
         assert.match(
           faults[0]!,
-          /^Counts are not shared: .+(?:fails: .+\.|cannot be reached .+) Until they are shared, this instance /,
+          /^Counts are not shared: .+(?:cannot count requests: .+\.|cannot be reached .+) Until they are shared, this instance /,
         );
         assert.equal(faults[1], null);
       }
@@ -253,9 +253,9 @@ for (const { name, skip, start } of countingServers)
       const a = await openWithOutages(t, engine, "deny");
       assert.equal(await a.admit(3), 3);
       cut.isCut = true;
-      await assert.rejects(async () => a.take(1, tightQuotas), /the shared counters are away/);
+      await assert.rejects(async () => a.take(1, tightQuotas), /no shared counters answer/);
       assert.equal(a.mode(), "deny");
-      await assert.rejects(async () => a.take(1, tightQuotas), /the shared counters are away/);
+      await assert.rejects(async () => a.take(1, tightQuotas), /no shared counters answer/);
       assert.equal(await a.counted(), 3);
       cut.isCut = false;
       await a.becomes("shared");
@@ -335,7 +335,7 @@ suite("Redis as it may be set up", { skip: whyNoRedis() ?? false }, () => {
     await a.becomes("local");
     assert.equal(await a.admit(20, 8), 7);
     await eventually(() => assert.ok(a.faults.length === 2), 60_000);
-    assert.match(a.faults[1]!, /refuses the user or password of COUNTERS_URL/);
+    assert.match(a.faults[1]!, /refuses the user or password in COUNTERS_URL/);
     await server.ask("CONFIG", "SET", "requirepass", password);
     await a.becomes("shared");
     assert.deepEqual([a.faults.length, a.faults[2]], [3, null]);
@@ -362,7 +362,7 @@ suite("Redis as it may be set up", { skip: whyNoRedis() ?? false }, () => {
     assert.equal(a.mode(), "local");
     assert.match(
       a.faults[0]!,
-      /^Counts are not shared: valkeys:\/\/localhost:\d+ fails: its certificate is not accepted: self-signed certificate\. .+ NODE_EXTRA_CA_CERTS\. /,
+      /^Counts are not shared: valkeys:\/\/localhost:\d+ cannot count requests: its certificate is not accepted: self-signed certificate\. .+ NODE_EXTRA_CA_CERTS\. /,
     );
     const known = getCACertificates("default");
     t.after(() => setDefaultCACertificates(known));
@@ -402,7 +402,10 @@ suite("Redis as it may be set up", { skip: whyNoRedis() ?? false }, () => {
     assert.deepEqual(await admitEach(1), new Set([0]));
     const counted = await Promise.all(accounts.map((account) => a.counted(account)));
     assert.deepEqual(new Set(counted), new Set([10]));
-    assert.match(a.faults[0]!, /^Counts are not shared: the cluster of redis:\/\/[^@]+ fails: /);
+    assert.match(
+      a.faults[0]!,
+      /^Counts are not shared: the cluster of redis:\/\/[^@]+ cannot count requests: /,
+    );
     assert.deepEqual([a.faults.length, a.faults[1]], [2, null]);
   });
 

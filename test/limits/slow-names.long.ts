@@ -41,7 +41,7 @@ test(
     assert.equal(exitCode, 0, err);
     assert.deepEqual(JSON.parse(out), {
       most: 1,
-      faults: ["the name of its host cannot be resolved within 500 ms"],
+      faults: ["its host name cannot be resolved within 500 ms"],
     });
   },
 );

@@ -19,16 +19,18 @@ test("each way in which no server is reached is told in a sentence of its own", 
   const expected: Record<string, RegExp> = {
     [`valkeys://127.0.0.1:${hangs}`]:
       /it is down, a firewall drops packets, or only one side speaks TLS\. /,
-    "redis://127.0.0.1:1": /nothing listens there \(connect ECONNREFUSED 127\.0\.0\.1:1\)\. /,
-    "redis://no-such-host.invalid": /the name of its host cannot be resolved \(getaddrinfo E/,
+    "redis://127.0.0.1:1":
+      /nothing listens at this address \(connect ECONNREFUSED 127\.0\.0\.1:1\)\. /,
+    "redis://no-such-host.invalid": /its host name cannot be resolved \(getaddrinfo E/,
     [`redis://127.0.0.1:${closes}`]: /it closed the connection; its log may say why\. /,
     // A password of one letter is not cut out of the sentence.
     [`redis://:c@127.0.0.1:${closes}`]: /it closed the connection; its log may say why\. /,
-    [`valkeys://127.0.0.1:${closes}`]: /TLS handshake.* If it does not use TLS at this port/,
-    [`redis://127.0.0.1:${web}`]: /it answers as neither Valkey nor Redis does\. /,
-    [`redis://:horse@127.0.0.1:${web}`]: /it answers as neither Valkey nor Redis does\. /,
+    [`valkeys://127.0.0.1:${closes}`]:
+      /TLS handshake.* If the server does not use TLS at this port/,
+    [`redis://127.0.0.1:${web}`]: /it speaks the protocol of neither Valkey nor Redis\. /,
+    [`redis://:horse@127.0.0.1:${web}`]: /it speaks the protocol of neither Valkey nor Redis\. /,
     [`valkeys://127.0.0.1:${web}`]:
-      /: the TLS handshake failed: [a-z ]+\. If it does not use TLS at this port/,
+      /: the TLS handshake failed: [a-z ]+\. If the server does not use TLS at this port/,
   };
   for (const [url, sentence] of Object.entries(expected)) {
     const { faults, close } = await openAt(t, url);
@@ -57,7 +59,10 @@ test("an answer that is not one of the script admits and refuses nobody", async 
     );
     const { mode, faults } = await openAt(t, `redis://127.0.0.1:${port}`);
     assert.equal(mode(), "deny", answer);
-    assert.match(faults[0]!, /fails: its answer is not that of the counting script\. /);
+    assert.match(
+      faults[0]!,
+      /cannot count requests: its answer is not that of the counting script, but perhaps a proxy's\. /,
+    );
   }
 });
 
@@ -66,7 +71,7 @@ test("a password that a proxy refuses in words of its own is refused at the star
     const port = await listen(t, (socket) => socket.on("data", () => socket.write(`-${said}\r\n`)));
     await assert.rejects(openAt(t, `redis://:horse@127.0.0.1:${port}`), (fault: Error) => {
       assert.ok(fault instanceof StoreFault, said);
-      return /refuses the user or password of COUNTERS_URL/.test(fault.message);
+      return /refuses the user or password in COUNTERS_URL/.test(fault.message);
     });
   }
 });
@@ -76,13 +81,13 @@ suite("a Redis that does not count", { skip: whyNoRedis() ?? false }, () => {
     const server = await startRedis(["--rename-command", "AUTH", "HIDDEN"]);
     t.after(() => server.end());
     const { faults } = await openAt(t, `redis://user:a%2Fhorse@127.0.0.1:${server.port}`);
-    assert.match(faults[0]!, /fails: it does not know the command AUTH/);
+    assert.match(faults[0]!, /cannot count requests: it does not know the command AUTH/);
     assert.doesNotMatch(faults[0]!, /horse/);
     const echo = await listen(t, (socket) =>
       socket.on("data", () => socket.write("-ERR odd words: a/horse\r\n")),
     );
     const echoed = await openAt(t, `redis://user:a%2Fhorse@127.0.0.1:${echo}`);
-    assert.match(echoed.faults[0]!, /fails: ERR odd words: \*\*\*\. /);
+    assert.match(echoed.faults[0]!, /cannot count requests: ERR odd words: \*\*\*\. /);
   });
 
   test("one that would refuse to write is an outage from the start until it does not, with its reason", async (t) => {
@@ -92,17 +97,17 @@ suite("a Redis that does not count", { skip: whyNoRedis() ?? false }, () => {
     const set = (name: string, value: string) => ask("CONFIG", "SET", name, value);
     const faults: [RegExp, begin: () => Promise<unknown>, end: () => Promise<unknown>][] = [
       [
-        /fails: it has no memory left for counts; raise its maxmemory\. /,
+        /cannot count requests: it has no memory left for counts; raise its maxmemory\. /,
         () => set("maxmemory", "1"),
         () => set("maxmemory", "0"),
       ],
       [
-        /fails: it has fewer replicas than its min-replicas-to-write/,
+        /cannot count requests: it has fewer replicas than its min-replicas-to-write/,
         () => set("min-replicas-to-write", "1"),
         () => set("min-replicas-to-write", "0"),
       ],
       [
-        /fails: it is a replica, which cannot count; COUNTERS_URL has to name the primary\. /,
+        /cannot count requests: it is a replica, which cannot count; COUNTERS_URL has to name the primary\. /,
         () => ask("REPLICAOF", "127.0.0.1", "1"),
         () => ask("REPLICAOF", "NO", "ONE"),
       ],
@@ -144,14 +149,14 @@ suite("a Redis that does not count", { skip: whyNoRedis() ?? false }, () => {
     const needless = server.url.replace("//", "//:horse@");
     await refused(
       needless,
-      /refuses the user or password of COUNTERS_URL: none is set for its default/,
+      /refuses the password in COUNTERS_URL, because its default user has none/,
     );
-    await refused(`${server.url}/99`, /\/99 does not have the database that COUNTERS_URL names\.$/);
+    await refused(`${server.url}/99`, /\/99 has no database with the number in COUNTERS_URL\.$/);
     await server.ask("CONFIG", "SET", "requirepass", "correct-horse");
     for (const password of ["", ":wrong-horse@"])
       await refused(
         server.url.replace("//", `//${password}`),
-        /refuses the user or password of COUNTERS_URL/,
+        /refuses the user or password in COUNTERS_URL/,
       );
     const cluster = await startRedisCluster(1);
     t.after(() => cluster.end());

@@ -277,7 +277,7 @@ test("the roles of docs/scaling.md are enough to serve, and the one that serves 
   await json("accounts plan Acme gold");
   assert.match(
     await refusal(2, "datasets", "rollback"),
-    /refuses this: permission denied for table dataset.*docs\/scaling\.md/,
+    /does not allow this: permission denied for table dataset.*docs\/scaling\.md/,
   );
   assert.deepEqual(await json("migrate"), { engine: "postgresql", steps: [] });
   const usage = { dataDir: "/nowhere", databaseUrl: serving };
@@ -302,7 +302,10 @@ test("the roles of docs/scaling.md are enough to serve, and the one that serves 
   ])
     await assert.rejects(runSql(serving, sql), { code: "42501" }, sql);
   await runSql(owner, "delete from schema_step");
-  assert.match(await refusal(2, "migrate"), /refuses this: permission denied.*docs\/scaling\.md/);
+  assert.match(
+    await refusal(2, "migrate"),
+    /does not allow this: permission denied.*docs\/scaling\.md/,
+  );
 });
 
 test("while a server is away it is tried once a second, by all threads together, and at once when it is there again", async () => {
