@@ -27,12 +27,15 @@ export function mappingSchema(): unknown {
         records: {
           type: "array",
           minItems: 1,
-          description: "What each row makes; every block makes one record.",
+          description: "Blocks, each of which makes at most one record from a row.",
           items: { anyOf: recordKinds.map((kind) => ({ $ref: `#/$defs/${kind}` })) },
         },
         named_gps: {
           ...NamedGps,
-          properties: { ...NamedGps.properties, names: sources },
+          properties: {
+            ...NamedGps.properties,
+            names: { description: "Columns with names of GPs.", ...sources },
+          },
         },
       },
       $defs: {
@@ -51,12 +54,12 @@ function blockSchema(kind: RecordKind): object {
       record: { const: kind },
       when: {
         description:
-          "The record is made only where this column is not missing, or is one of some cells.",
+          "Makes the record only from rows whose cell in this column is not missing, or is listed in `is`.",
         ...condition,
       },
       deleted: {
         description:
-          "For `--merge`: the record is removed where this column is not missing, or is one of some cells.",
+          "For `--merge`: removes the record if its row's cell in this column is not missing, or is listed in `is`.",
         ...condition,
       },
       id: { description: "The source's own id, unique for its kind.", ...source },

@@ -359,7 +359,7 @@ const absentFault = ({ record, id }: RecordName): RecordFault => ({
 function blockedWords({ record, id }: RecordName, linkers: readonly RecordName[]): string {
   const [first] = linkers;
   const others = linkers.length > 1 ? ` and ${linkers.length - 1} more` : "";
-  return `${record} '${id}' cannot be removed while other records name it: ${first!.record} '${first!.id}'${others}`;
+  return `${record} '${id}' cannot be removed while other records name it: ${first!.record} '${first!.id}'${others}; remove or change these records too`;
 }
 
 /** Returns, for each wanted record, the records that link to it. */

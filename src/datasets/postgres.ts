@@ -133,7 +133,7 @@ export function openSharedStore(
     } catch (error) {
       if (!(error instanceof DatasetFault)) throw error;
       const isCurrent = version === kept.currentVersion();
-      const mend = `Restore the database from its backup${isCurrent ? "; until then 'gp-records datasets rollback' serves the dataset before it" : ""}.`;
+      const mend = `Restore the database from its backup${isCurrent ? "; until then, return to the dataset before this one with 'gp-records datasets rollback'" : ""}.`;
       const fault = error.message.replace(` ${storedRemedy}`, "");
       return { version, file: kept.pathOf(version), isCurrent, fault, mend };
     }

@@ -51,7 +51,7 @@ export const SourceOfField = Type.Object(
       Type.String({
         minLength: 1,
         description:
-          "Text with columns in braces: `{First Name} {Last Name}`. The value is missing if a column is missing, unless that column is marked as optional: `{Middle Name?}`.",
+          "Text with names of columns in braces: `{First Name} {Last Name}`. The value is missing if a column is missing, unless that column is marked as optional: `{Middle Name?}`.",
       }),
     ),
     constant: optional(valueOrList("Value for every row.")),
@@ -65,7 +65,7 @@ export const SourceOfField = Type.Object(
     ),
     otherwise: optional(
       oneOf(
-        "Treatment of a cell that is not in `values` or cannot be read: reject the row (default), keep the cell as it stands, or count it as missing.",
+        "What to do with a cell that is not in `values` or cannot be read: `reject` the row (default), `keep` the cell as it stands, or count it as `missing`.",
         ["reject", "keep", "missing"],
       ),
     ),
@@ -127,7 +127,7 @@ export const NamedGps = Type.Object(
       Type.Number({
         minimum: 0,
         maximum: 1,
-        description: "Confidence that the name is a GP's, 0 to 1; 0.5 by default.",
+        description: "Confidence that a name is that of a GP, from 0 to 1; 0.5 by default.",
       }),
     ),
     constants: optional(

@@ -133,8 +133,16 @@ test("a record that others still link to is not removed, and one of them is name
   assert.deepEqual(
     collected.rejections.listed.map(({ line, field, reason }) => [line, field, reason]),
     [
-      [1, "deleted", "gp 'a' cannot be removed while other records name it: project 'x'"],
-      [2, "deleted", "project 'x' cannot be removed while other records name it: signal 's'"],
+      [
+        1,
+        "deleted",
+        "gp 'a' cannot be removed while other records name it: project 'x'; remove or change these records too",
+      ],
+      [
+        2,
+        "deleted",
+        "project 'x' cannot be removed while other records name it: signal 's'; remove or change these records too",
+      ],
     ],
   );
   assert.deepEqual([collected.read, collected.accepted], [3, 1]);
