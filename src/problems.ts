@@ -26,16 +26,16 @@ export const parameterFaultCodes = [
 export const listedMax = 20;
 
 export const ParameterFault = Type.Object({
-  parameter: text("The parameter as it was sent, cut to 50 characters."),
-  code: oneOf("The kind of fault, for programs to read.", parameterFaultCodes),
+  parameter: text("Name of the parameter as it was sent, cut to 50 characters."),
+  code: oneOf("Kind of fault, for programs to read.", parameterFaultCodes),
   detail: text("The fault in words, for people to read."),
-  suggestion: Type.Optional(text("The nearest existing parameter.")),
-  minimum: Type.Optional(Type.Integer()),
-  maximum: Type.Optional(Type.Integer()),
+  suggestion: Type.Optional(text("Parameter or value that was probably meant.")),
+  minimum: Type.Optional(Type.Integer({ description: "Smallest value or length accepted." })),
+  maximum: Type.Optional(Type.Integer({ description: "Largest value, length or count accepted." })),
   allowed: Type.Optional(
-    list("Parameters of this operation, or values of the parameter.", Type.String()),
+    list("Parameters that the path takes, or values that the parameter takes.", Type.String()),
   ),
-  allowed_on: Type.Optional(list("Paths of the operations that have it.", Type.String())),
+  allowed_on: Type.Optional(list("Paths of operations that take the parameter.", Type.String())),
 });
 export type ParameterFault = Unchanging<Static<typeof ParameterFault>>;
 
@@ -49,27 +49,26 @@ const policyName = oneOf("Name of the quota.", [
 
 export const QuotaPolicy = Type.Object({
   name: policyName,
-  quota: count("Requests the window admits.", 1),
+  quota: count("Number of requests that each window admits.", 1),
   window: count("Length of the window in seconds.", 1),
-  remaining: count("Requests it still admits."),
-  reset: count("Seconds until the window admits more."),
+  remaining: count("Number of requests that the current window still admits."),
+  reset: count("Seconds until more requests are admitted."),
 });
 
-const accountUrl = orNull(path("Page on which you manage keys; `null` if there is none."));
-const keyHint = text("The first characters of the key, to tell it from your others.");
-const sizeMax = count("Maximum size in bytes.");
+const accountUrl = orNull(path("Page on which you manage your keys; `null` if there is none."));
+const keyHint = text("First characters of the key, to tell it from your other keys.");
 const reason = <const V extends readonly string[]>(values: V) =>
-  oneOf("The reason, for programs to read.", values);
+  oneOf("Reason for the error, for programs to read.", values);
 
 /** Members of every error, in the order in which they are sent (RFC 9457). Backticks in descriptions mark code. */
 export const commonMembers = {
-  type: path("URI reference that names the error."),
+  type: path("URI reference that identifies the kind of error."),
   title: text("The error in one line; the same for every error of this code."),
   status: Type.Integer({ description: "The HTTP status, as in the status line." }),
   detail: text("What went wrong this time, for people to read."),
-  code: text("The kind of error, for programs to read; it never changes."),
+  code: text("Kind of error, for programs to read. The codes never change."),
   request_id: text(
-    "Id of the request, as in the header `X-Request-Id`. Give it to the operator if you ask about the error.",
+    "Id of the request, as in the header `X-Request-Id`. Quote the id when you ask the operator about the error.",
   ),
 };
 
@@ -86,11 +85,11 @@ const kinds = {
     title: "One or more query parameters are not valid",
     members: {
       errors: Type.Array(ParameterFault, {
-        description: `The faults of the query, in its order, missing parameters last: at most ${listedMax} of them.`,
+        description: `The faults in the order of the query, missing parameters last; at most ${listedMax} of them.`,
         maxItems: listedMax,
       }),
       errors_total: Type.Optional(
-        count(`Number of all faults; only if there are more than ${listedMax}.`, listedMax + 1),
+        count(`Total number of faults, only if more than ${listedMax}.`, listedMax + 1),
       ),
     },
   },
@@ -98,7 +97,7 @@ const kinds = {
   "api-key-missing": {
     status: 401,
     title: "No API key was sent",
-    members: { header: text("Header for the key."), account_url: accountUrl },
+    members: { header: text("Name of the header for the key."), account_url: accountUrl },
   },
   "api-key-invalid": {
     status: 401,
@@ -125,61 +124,61 @@ const kinds = {
   },
   "access-denied": {
     status: 403,
-    title: "The key may not do this",
+    title: "Access to this is denied",
     members: { reason: reason(["account_suspended", "plan", "origin"]) },
   },
   "unknown-path": {
     status: 404,
     title: "There is nothing at this path",
     members: {
-      suggestion: orNull(path("The nearest existing path, or `null`.")),
-      operations: list("Paths of the operations.", Type.String()),
-      kept: Type.Optional(list("On `/changes`: paths of the newest kept steps.", Type.String())),
+      suggestion: orNull(path("The nearest existing path; `null` if none is similar.")),
+      operations: list("Paths of all operations.", Type.String()),
+      kept: Type.Optional(list("Below `/changes`: paths of the newest kept steps.", Type.String())),
     },
   },
   "method-not-allowed": {
     status: 405,
     title: "This method is not allowed here",
-    members: { allowed: list("Methods the path takes.", Type.String()) },
+    members: { allowed: list("Methods that the path accepts.", Type.String()) },
   },
   "not-acceptable": {
     status: 406,
     title: "None of the accepted formats is available",
-    members: { available: list("Media types the path can answer in.", Type.String()) },
+    members: { available: list("Media types in which the path can answer.", Type.String()) },
   },
   "request-timeout": { status: 408, title: "The request did not arrive in time", members: {} },
   "content-too-large": {
     status: 413,
     title: "The request body is too large",
-    members: { maximum: sizeMax },
+    members: { maximum: count("Maximum size of the body in bytes.") },
   },
   "uri-too-long": {
     status: 414,
     title: "The request address is too long",
-    members: { maximum: sizeMax },
+    members: { maximum: count("Maximum length of the address in bytes.") },
   },
   "unsupported-media-type": {
     status: 415,
-    title: "The body is of a type that is not read here",
-    members: { available: list("Media types the path reads.", Type.String()) },
+    title: "The type or encoding of the request body is not supported",
+    members: { available: list("Media types that the path accepts.", Type.String()) },
   },
   "range-not-satisfiable": {
     status: 416,
-    title: "The range lies beyond the file",
+    title: "The range lies beyond the end of the file",
     members: { bytes: count("Size of the file in bytes.") },
   },
-  "expectation-failed": { status: 417, title: "The expectation cannot be met", members: {} },
+  "expectation-failed": { status: 417, title: "The Expect header cannot be met", members: {} },
   "quota-exceeded": {
     status: 429,
     title: "Request cannot be satisfied as assigned quota has been exceeded",
     members: {
       "violated-policies": list(
-        "The quotas that are used up: `minute`, `hour`, `day`; `failed-keys` for too many wrong keys from your address; `mcp-messages` for too many messages to `/mcp` that call no tool.",
+        "Names of the quotas that are used up: `minute`, `hour`, `day`; `failed-keys` for too many wrong keys from your address; `mcp-messages` for too many messages to `/mcp` that call no tool.",
         policyName,
       ),
-      retry_after: count("Whole seconds to wait before the next try.", 1),
+      retry_after: count("Whole seconds to wait before trying again.", 1),
       policies: list(
-        "Each quota: `quota` requests in `window` seconds, `remaining` of them left, and `reset` seconds until some return.",
+        "Each quota: `quota` requests in `window` seconds, `remaining` of them left, and `reset` seconds until more are admitted.",
         QuotaPolicy,
       ),
     },
@@ -187,15 +186,15 @@ const kinds = {
   "headers-too-large": {
     status: 431,
     title: "The request headers are too large",
-    members: { maximum: sizeMax },
+    members: { maximum: count("Maximum size of request line and headers together, in bytes.") },
   },
-  "internal-error": { status: 500, title: "Something went wrong on our side", members: {} },
+  "internal-error": { status: 500, title: "The service had an internal error", members: {} },
   unavailable: {
     status: 503,
     title: "The service cannot answer right now",
     members: {
       reason: reason(["starting", "draining", "overloaded", "timeout", "no_dataset", "store_down"]),
-      retry_after: count("Whole seconds to wait before the next try.", 1),
+      retry_after: count("Whole seconds to wait before trying again.", 1),
     },
   },
 } as const satisfies Record<string, ProblemKind>;
@@ -261,7 +260,7 @@ export class Problem extends Error {
 export const internalError = () =>
   new Problem(
     "internal-error",
-    "An unexpected error occurred. Try again; if it happens again, give the operator this request_id.",
+    "An unexpected error occurred. Try again; if it happens again, give the operator the id of this request (request_id).",
   );
 
 /** Returns the problem for a request that cannot be read. */
@@ -269,9 +268,9 @@ export const malformed = (detail: string) => new Problem("malformed-request", de
 
 /** Details of the problem for a service that is not ready, by reason. */
 export const notReadyDetails = {
-  starting: "The service is starting.",
-  draining: "The service is shutting down.",
-  no_dataset: "No records have been published yet.",
+  starting: "The service is starting. Try again in a few seconds.",
+  draining: "The service is stopping or restarting. Try again in a few seconds.",
+  no_dataset: "The service has no records yet. Try again once its operator has published some.",
 } as const;
 
 /** Returns the problem for a request that cannot be answered now. @param retryAfter seconds to wait. */

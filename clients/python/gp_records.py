@@ -95,7 +95,7 @@ PropertyType = str | Literal[
 
 
 class ExternalIds(TypedDict):
-    """Ids elsewhere; only keys with a known id."""
+    """Known ids in other registers, by register."""
 
     cik: NotRequired[list[str]]
     crd: NotRequired[list[str]]
@@ -126,7 +126,7 @@ class Provenance(TypedDict):
 
     # Name of the import that brought the record.
     source: str
-    # Why the record is believed.
+    # What the record is based on.
     #
     # - `stated`: The source states it.
     # - `adv_file_number`: The GP reports the file number of the offering in its Form ADV.
@@ -139,9 +139,9 @@ class Provenance(TypedDict):
     # - `issuer_stem`: Only the issuer's name points to the GP.
     # - `named_sponsor`: A public register names the sponsor.
     basis: ProvenanceBasis
-    # Confidence, from 0 to 1.
+    # Confidence that the record is right, from 0 to 1.
     confidence: float
-    # Page where the source says so.
+    # Page of the source that the record comes from.
     url: str | None
 
 
@@ -170,9 +170,9 @@ OwnershipBand = str | Literal[
 
 
 class GpPrincipal(TypedDict):
-    # Stable id.
+    # Stable id of the principal.
     id: str
-    # Full name.
+    # Full name of the person.
     name: str
     # First name.
     first_name: str | None
@@ -180,7 +180,7 @@ class GpPrincipal(TypedDict):
     middle_name: str | None
     # Last name.
     last_name: str | None
-    # Title as the source writes it.
+    # Job title, as the source writes it.
     title: str | None
     # Roles of the person at the GP.
     roles: list[Role]
@@ -192,9 +192,9 @@ class GpPrincipal(TypedDict):
     country: str | None
     # Business email address.
     email: str | None
-    # LinkedIn page.
+    # LinkedIn page of the person.
     linkedin_url: str | None
-    # Share owned, in per cent.
+    # Share of the GP owned, in per cent.
     #
     # - `under_5`: Less than 5 %.
     # - `5_10`: 5 % or more, less than 10 %.
@@ -203,17 +203,17 @@ class GpPrincipal(TypedDict):
     # - `50_75`: 50 % or more, less than 75 %.
     # - `over_75`: 75 % or more.
     ownership_band: OwnershipBand | None
-    # Start at the GP, as precisely as known.
+    # Date when the person started at the GP, as precisely as known.
     start_date: str | None
-    # First time the source named the person.
+    # Date when the source first named the person.
     first_seen_date: str | None
-    # Last time the source named the person.
+    # Date when the source last named the person.
     last_seen_date: str | None
-    # Ids elsewhere; only keys with a known id.
+    # Known ids in other registers, by register.
     external_ids: ExternalIds
     # Where the record comes from and how certain it is.
     provenance: Provenance
-    # Time of the last change of the content, UTC.
+    # Time when the content last changed, in UTC.
     updated_at: str
 
 
@@ -255,7 +255,7 @@ AmountBasis = str | Literal[
 
 
 class GpSignal(TypedDict):
-    # Stable id.
+    # Stable id of the signal.
     id: str
     # What happened.
     #
@@ -281,17 +281,17 @@ class GpSignal(TypedDict):
     # - `news`: The GP was in the news for a reason that no other type covers.
     # - `other`: Something else happened.
     type: SignalType
-    # Title in one line.
+    # Title of the signal, in one line.
     title: str
-    # Summary in one paragraph.
+    # Summary of the signal, in one paragraph.
     summary: str | None
-    # When it happened, as precisely as known.
+    # Date of the event, as precisely as known.
     date: str
-    # When it was published, as precisely as known.
+    # When the event was published, as precisely as known.
     published_at: str | None
-    # Amount, whole US dollars; negative for a decrease.
+    # Amount in whole US dollars; negative for a decrease.
     amount_usd: int | None
-    # Meaning of the amount.
+    # What `amount_usd` measures.
     #
     # - `offering_total`: The size of the whole offering, sold or not.
     # - `sold_to_date`: The part of an offering sold so far.
@@ -302,37 +302,38 @@ class GpSignal(TypedDict):
     # - `loan`: The principal of a loan.
     # - `other`: Some other amount; the title or summary says which.
     amount_basis: AmountBasis | None
+    # Title of the metropolitan area concerned.
     market: str | None
     # Property types concerned.
     property_types: list[PropertyType]
-    # Projects concerned.
+    # Ids of the projects concerned.
     project_ids: list[str]
-    # Page to read about it.
+    # Page with more about the event.
     url: str | None
-    # Open vocabulary: facts such as `reg_d_506c`.
+    # Facts such as `reg_d_506c`, from an open vocabulary.
     tags: list[str]
-    # Open vocabulary: subjects of the business.
+    # Subjects of the business, from an open vocabulary.
     themes: list[str]
     # Where the record comes from and how certain it is.
     provenance: Provenance
-    # Time of the last change of the content, UTC.
+    # Time when the content last changed, in UTC.
     updated_at: str
 
 
 class Gp(TypedDict):
-    # Stable id.
+    # Stable id of the GP.
     id: str
-    # Ids of GPs that turned out to be this one.
+    # Former ids: those of GPs that turned out to be this GP.
     former_ids: list[str]
-    # Name it is known by.
+    # Name by which the GP is known.
     name: str
-    # Name as registered.
+    # Legal name, as registered.
     legal_name: str | None
-    # Other names; searched too.
+    # Other names of the GP, which a search also finds.
     aliases: list[str]
-    # What it does.
+    # What the GP does.
     description: str | None
-    # Its website.
+    # Website of the GP.
     website: str | None
     # City of the head office.
     hq_city: str | None
@@ -340,37 +341,37 @@ class Gp(TypedDict):
     hq_state: str | None
     # Country of the head office, normally an ISO 3166-1 alpha-2 code such as US.
     hq_country: str | None
-    # Year of foundation.
+    # Year in which the GP was founded.
     founded_year: int | None
-    # Assets under management, whole US dollars.
+    # Assets under management, in whole US dollars.
     aum_usd: int | None
     # Date of `aum_usd`.
     aum_as_of: str | None
-    # Capital raised so far, whole US dollars.
+    # Capital raised so far, in whole US dollars.
     raised_to_date_usd: int | None
-    # How it invests.
+    # How the GP invests.
     strategies: list[Strategy]
-    # What it invests in.
+    # What the GP invests in.
     property_types: list[PropertyType]
-    # Open vocabulary: facts such as `reg_d_506c`.
+    # Facts such as `reg_d_506c`, from an open vocabulary.
     tags: list[str]
-    # Open vocabulary: subjects of the business.
+    # Subjects of the business, from an open vocabulary.
     themes: list[str]
     # Metropolitan areas by title, such as `Austin-Round Rock, TX`.
     markets: list[str]
-    # Ids elsewhere; only keys with a known id.
+    # Known ids in other registers, by register.
     external_ids: ExternalIds
     # Where the record comes from and how certain it is.
     provenance: Provenance
-    # Time of the last change of the content, UTC.
+    # Time when the content last changed, in UTC.
     updated_at: str
-    # Its principals by name, at most 100, without `gps`, `tags`, `themes`, `markets`.
+    # Principals of the GP by name, at most 100, without `gps`, `tags`, `themes`, `markets`.
     principals: list[GpPrincipal]
-    # Number of its principals.
+    # Total number of the GP's principals.
     principals_total: int
-    # Its signals, newest first, at most 100, without `gps`.
+    # Signals of the GP, newest first, at most 100, without `gps`.
     signals: list[GpSignal]
-    # Number of its signals.
+    # Total number of the GP's signals.
     signals_total: int
 
 
@@ -382,9 +383,9 @@ class LinkedGp(TypedDict):
 
 
 class Principal(TypedDict):
-    # Stable id.
+    # Stable id of the principal.
     id: str
-    # Full name.
+    # Full name of the person.
     name: str
     # First name.
     first_name: str | None
@@ -392,7 +393,7 @@ class Principal(TypedDict):
     middle_name: str | None
     # Last name.
     last_name: str | None
-    # Title as the source writes it.
+    # Job title, as the source writes it.
     title: str | None
     # Roles of the person at the GP.
     roles: list[Role]
@@ -404,9 +405,9 @@ class Principal(TypedDict):
     country: str | None
     # Business email address.
     email: str | None
-    # LinkedIn page.
+    # LinkedIn page of the person.
     linkedin_url: str | None
-    # Share owned, in per cent.
+    # Share of the GP owned, in per cent.
     #
     # - `under_5`: Less than 5 %.
     # - `5_10`: 5 % or more, less than 10 %.
@@ -415,21 +416,21 @@ class Principal(TypedDict):
     # - `50_75`: 50 % or more, less than 75 %.
     # - `over_75`: 75 % or more.
     ownership_band: OwnershipBand | None
-    # Start at the GP, as precisely as known.
+    # Date when the person started at the GP, as precisely as known.
     start_date: str | None
-    # First time the source named the person.
+    # Date when the source first named the person.
     first_seen_date: str | None
-    # Last time the source named the person.
+    # Date when the source last named the person.
     last_seen_date: str | None
-    # Ids elsewhere; only keys with a known id.
+    # Known ids in other registers, by register.
     external_ids: ExternalIds
     # Where the record comes from and how certain it is.
     provenance: Provenance
-    # Time of the last change of the content, UTC.
+    # Time when the content last changed, in UTC.
     updated_at: str
-    # Open vocabulary: facts such as `reg_d_506c`.
+    # Facts such as `reg_d_506c`, from an open vocabulary.
     tags: list[str]
-    # Open vocabulary: subjects of the business.
+    # Subjects of the business, from an open vocabulary.
     themes: list[str]
     # Metropolitan areas by title, such as `Austin-Round Rock, TX`.
     markets: list[str]
@@ -438,7 +439,7 @@ class Principal(TypedDict):
 
 
 class Signal(TypedDict):
-    # Stable id.
+    # Stable id of the signal.
     id: str
     # What happened.
     #
@@ -464,17 +465,17 @@ class Signal(TypedDict):
     # - `news`: The GP was in the news for a reason that no other type covers.
     # - `other`: Something else happened.
     type: SignalType
-    # Title in one line.
+    # Title of the signal, in one line.
     title: str
-    # Summary in one paragraph.
+    # Summary of the signal, in one paragraph.
     summary: str | None
-    # When it happened, as precisely as known.
+    # Date of the event, as precisely as known.
     date: str
-    # When it was published, as precisely as known.
+    # When the event was published, as precisely as known.
     published_at: str | None
-    # Amount, whole US dollars; negative for a decrease.
+    # Amount in whole US dollars; negative for a decrease.
     amount_usd: int | None
-    # Meaning of the amount.
+    # What `amount_usd` measures.
     #
     # - `offering_total`: The size of the whole offering, sold or not.
     # - `sold_to_date`: The part of an offering sold so far.
@@ -485,20 +486,21 @@ class Signal(TypedDict):
     # - `loan`: The principal of a loan.
     # - `other`: Some other amount; the title or summary says which.
     amount_basis: AmountBasis | None
+    # Title of the metropolitan area concerned.
     market: str | None
     # Property types concerned.
     property_types: list[PropertyType]
-    # Projects concerned.
+    # Ids of the projects concerned.
     project_ids: list[str]
-    # Page to read about it.
+    # Page with more about the event.
     url: str | None
-    # Open vocabulary: facts such as `reg_d_506c`.
+    # Facts such as `reg_d_506c`, from an open vocabulary.
     tags: list[str]
-    # Open vocabulary: subjects of the business.
+    # Subjects of the business, from an open vocabulary.
     themes: list[str]
     # Where the record comes from and how certain it is.
     provenance: Provenance
-    # Time of the last change of the content, UTC.
+    # Time when the content last changed, in UTC.
     updated_at: str
     # GPs that this record belongs to; may be empty.
     gps: list[LinkedGp]
@@ -536,7 +538,7 @@ MarketBasis = str | Literal[
 
 
 class Project(TypedDict):
-    # Stable id.
+    # Stable id of the project.
     id: str
     # Name of the project.
     name: str
@@ -602,34 +604,35 @@ class Project(TypedDict):
     zip: str | None
     # Country, normally an ISO 3166-1 alpha-2 code such as US.
     country: str | None
+    # Title of the metropolitan area.
     market: str | None
-    # Source of the market.
+    # How `market` is known.
     #
     # - `property_address`: The market of the property's own address.
     # - `issuer_address`: The market of the issuer's address, since the source names no property; the property may be elsewhere.
     # - `stated`: The market that the source names.
     market_basis: MarketBasis | None
-    # Degrees north.
+    # Latitude in degrees north.
     latitude: float | None
-    # Degrees east.
+    # Longitude in degrees east.
     longitude: float | None
     # Number of dwellings.
     units: int | None
     # Number of dwellings let or sold below market.
     affordable_units: int | None
-    # Floor area, square feet.
+    # Floor area in square feet.
     square_feet: int | None
-    # Total amount, US dollars.
+    # Total amount in whole US dollars.
     total_amount_usd: int | None
-    # Amount raised, US dollars.
+    # Amount raised so far, in whole US dollars.
     raised_amount_usd: int | None
-    # Start, as precisely as known.
+    # Date of the start, as precisely as known.
     start_date: str | None
-    # Completion, actual or planned.
+    # Date of completion, actual or planned.
     completion_date: str | None
-    # First sale of a share.
+    # Date of the first sale of a share.
     first_sale_date: str | None
-    # How it is meant to earn money.
+    # How the project is meant to earn money.
     #
     # - `core`: Stable, leased property, held for income with little debt.
     # - `core_plus`: Stable property whose income can still be raised a little.
@@ -642,34 +645,34 @@ class Project(TypedDict):
     # - `secondaries`: Interests in funds or deals bought from earlier investors.
     # - `co_investment`: Single deals made alongside another sponsor or fund.
     strategy: Strategy | None
-    # Open vocabulary: facts such as `reg_d_506c`.
+    # Facts such as `reg_d_506c`, from an open vocabulary.
     tags: list[str]
-    # Open vocabulary: subjects of the business.
+    # Subjects of the business, from an open vocabulary.
     themes: list[str]
-    # Ids elsewhere; only keys with a known id.
+    # Known ids in other registers, by register.
     external_ids: ExternalIds
     # Where the record comes from and how certain it is.
     provenance: Provenance
-    # Time of the last change of the content, UTC.
+    # Time when the content last changed, in UTC.
     updated_at: str
     # GPs that this record belongs to; may be empty.
     gps: list[LinkedGp]
 
 
 class ListedGp(TypedDict):
-    # Stable id.
+    # Stable id of the GP.
     id: str
-    # Ids of GPs that turned out to be this one.
+    # Former ids: those of GPs that turned out to be this GP.
     former_ids: list[str]
-    # Name it is known by.
+    # Name by which the GP is known.
     name: str
-    # Name as registered.
+    # Legal name, as registered.
     legal_name: str | None
-    # Other names; searched too.
+    # Other names of the GP, which a search also finds.
     aliases: list[str]
-    # What it does.
+    # What the GP does.
     description: str | None
-    # Its website.
+    # Website of the GP.
     website: str | None
     # City of the head office.
     hq_city: str | None
@@ -677,33 +680,33 @@ class ListedGp(TypedDict):
     hq_state: str | None
     # Country of the head office, normally an ISO 3166-1 alpha-2 code such as US.
     hq_country: str | None
-    # Year of foundation.
+    # Year in which the GP was founded.
     founded_year: int | None
-    # Assets under management, whole US dollars.
+    # Assets under management, in whole US dollars.
     aum_usd: int | None
     # Date of `aum_usd`.
     aum_as_of: str | None
-    # Capital raised so far, whole US dollars.
+    # Capital raised so far, in whole US dollars.
     raised_to_date_usd: int | None
-    # How it invests.
+    # How the GP invests.
     strategies: list[Strategy]
-    # What it invests in.
+    # What the GP invests in.
     property_types: list[PropertyType]
-    # Open vocabulary: facts such as `reg_d_506c`.
+    # Facts such as `reg_d_506c`, from an open vocabulary.
     tags: list[str]
-    # Open vocabulary: subjects of the business.
+    # Subjects of the business, from an open vocabulary.
     themes: list[str]
     # Metropolitan areas by title, such as `Austin-Round Rock, TX`.
     markets: list[str]
-    # Ids elsewhere; only keys with a known id.
+    # Known ids in other registers, by register.
     external_ids: ExternalIds
     # Where the record comes from and how certain it is.
     provenance: Provenance
-    # Time of the last change of the content, UTC.
+    # Time when the content last changed, in UTC.
     updated_at: str
-    # Number of its principals.
+    # Total number of the GP's principals.
     principals_total: int
-    # Number of its signals.
+    # Total number of the GP's signals.
     signals_total: int
 
 
@@ -725,37 +728,41 @@ ExportFormat = str | Literal[
 class ExportedFile(TypedDict):
     # Path of the file.
     path: str
-    # Kind of its records.
+    # Kind of record in the file.
     kind: Kind
     # Format of the file.
     format: ExportFormat
-    # Number of records in it.
+    # Number of records in the file.
     records: int
-    # Size; `null` until the file is made, when it is first requested.
+    # Size in bytes; `null` until the file is first requested and made.
     bytes: int | None
-    # Hash of the file, in hexadecimal; `null` until it is made.
+    # SHA-256 of the file in hexadecimal; `null` until the file is made.
     sha256: str | None
 
 
 class ExportedDataset(TypedDict):
     # Version of the dataset, as in `meta.dataset_version`.
     version: str
-    # Whether the operations answer from it.
+    # Whether the operations answer from this dataset.
     is_current: bool
-    # When it was built.
+    # Time when the dataset was built.
     built_at: str
-    # Its files: one for each kind of record and format.
+    # Files of the dataset, one for each kind of record and each format.
     files: list[ExportedFile]
 
 
 class Pagination(TypedDict):
+    # Maximum number of entries on a page.
     limit: int
+    # Number of entries before this page.
     offset: int
-    # Records on this page.
+    # Number of entries on this page.
     returned: int
-    # Records that satisfy the query; exact.
+    # Exact number of entries on all pages.
     total: int
+    # Whether entries follow this page.
     has_more: bool
+    # Value of `offset` for the next page; `null` on the last one.
     next_offset: int | None
 
 
@@ -769,16 +776,22 @@ HintCode = str | Literal[
 
 
 class Hint(TypedDict):
+    # Kind of hint, for programs to read.
     code: HintCode
+    # Parameter that the hint concerns, or `null`.
     parameter: str | None
+    # The hint in words, for people to read.
     message: str
+    # Similar values that exist.
     suggestions: list[str]
 
 
 class Meta(TypedDict):
+    # Minor version of the API.
     api_version: str
-    # Pages of one version neither repeat nor miss a record; when it changes, begin again at offset 0.
+    # Version of the dataset that the answer was made from. While it stays the same, pages neither repeat nor skip records; if it changes between two pages, start again at offset 0.
     dataset_version: str
+    # Time of the last update.
     dataset_updated_at: str
     hints: list[Hint]
 
@@ -795,7 +808,7 @@ class KindCounts(TypedDict):
 
 
 class Counts(TypedDict):
-    """Changes by kind of record."""
+    """Numbers of changes by kind of record."""
 
     gp: KindCounts
     principal: KindCounts
@@ -806,19 +819,19 @@ class Counts(TypedDict):
 PublishedChange = TypedDict(
     "PublishedChange",
     {
-        # The dataset that was served from then on.
+        # Version of the dataset that was published.
         "version": str,
-        # When it was published.
+        # Time of the publication.
         "published_at": str,
-        # The dataset that was served before; `null` for the first one known.
+        # Version that was served before; `null` for the first publication known.
         "from": str | None,
-        # Hash of its records, as the guide to changes defines it; `null` while it is unknown.
+        # Hash of the dataset, as the guide to changes defines it; `null` while it is unknown.
         "hash": str | None,
-        # Path of the step from `from`; `null` if there is none.
+        # Path of the step from `from` to `version`; `null` if there is none.
         "step": str | None,
-        # Number of changes in the step.
+        # Number of changes in the step; `null` without a step.
         "changes": int | None,
-        # Changes by kind of record.
+        # Numbers of changes by kind of record.
         "counts": Counts | None,
     },
 )
@@ -839,13 +852,13 @@ class RecordChange(TypedDict):
     kind: Kind
     # Id of the record.
     id: str
-    # The whole record, if it was added or has other members than before.
+    # The whole record, if it was added or its set of members is different now.
     record: NotRequired[dict[str, Any]]
-    # The members that differ, as they were.
+    # Old values of the changed members.
     before: NotRequired[dict[str, Any]]
-    # The same members, as they are.
+    # New values of the changed members.
     after: NotRequired[dict[str, Any]]
-    # The GP that a merged one is part of now.
+    # Id of the GP that the record was merged into.
     into: NotRequired[str]
 
 
@@ -866,19 +879,21 @@ ParameterFaultCode = str | Literal[
 
 
 class ParameterFault(TypedDict):
-    # The parameter as it was sent, cut to 50 characters.
+    # Name of the parameter as it was sent, cut to 50 characters.
     parameter: str
-    # The kind of fault, for programs to read.
+    # Kind of fault, for programs to read.
     code: ParameterFaultCode
     # The fault in words, for people to read.
     detail: str
-    # The nearest existing parameter.
+    # Parameter or value that was probably meant.
     suggestion: NotRequired[str]
+    # Smallest value or length accepted.
     minimum: NotRequired[int]
+    # Largest value, length or count accepted.
     maximum: NotRequired[int]
-    # Parameters of this operation, or values of the parameter.
+    # Parameters that the path takes, or values that the parameter takes.
     allowed: NotRequired[list[str]]
-    # Paths of the operations that have it.
+    # Paths of operations that take the parameter.
     allowed_on: NotRequired[list[str]]
 
 
@@ -894,13 +909,13 @@ QuotaName = str | Literal[
 class QuotaPolicy(TypedDict):
     # Name of the quota.
     name: QuotaName
-    # Requests the window admits.
+    # Number of requests that each window admits.
     quota: int
     # Length of the window in seconds.
     window: int
-    # Requests it still admits.
+    # Number of requests that the current window still admits.
     remaining: int
-    # Seconds until the window admits more.
+    # Seconds until more requests are admitted.
     reset: int
 
 
@@ -937,11 +952,11 @@ class FetchGpQuery(TypedDict):
 
     # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: str
-    # A tag, strategy or property type of the GP, as a whole value. If repeated, any of them matches.
+    # A tag, strategy or property type of the GP, as a whole value. If repeated, one match is enough.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the GP, as a whole value. If repeated, any of them matches.
+    # A theme of the GP, as a whole value. If repeated, one match is enough.
     theme: NotRequired[str | Sequence[str]]
-    # A market of the GP: its title, one of its cities, or a city and a state. If repeated, any of them matches.
+    # A market of the GP: its title, one of its cities, or a city and a state. If repeated, one match is enough.
     market: NotRequired[str | Sequence[str]]
     # How many records a page has at most.
     limit: NotRequired[int]
@@ -954,11 +969,11 @@ class FetchPrincipalsQuery(TypedDict):
 
     # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: NotRequired[str]
-    # A tag, strategy or property type of the GP, as a whole value. If repeated, any of them matches.
+    # A tag, strategy or property type of the GP, as a whole value. If repeated, one match is enough.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the GP, as a whole value. If repeated, any of them matches.
+    # A theme of the GP, as a whole value. If repeated, one match is enough.
     theme: NotRequired[str | Sequence[str]]
-    # A market of the GP: its title, one of its cities, or a city and a state. If repeated, any of them matches.
+    # A market of the GP: its title, one of its cities, or a city and a state. If repeated, one match is enough.
     market: NotRequired[str | Sequence[str]]
     # How many records a page has at most.
     limit: NotRequired[int]
@@ -1011,69 +1026,69 @@ class ListGpsQuery(TypedDict):
 
     # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: NotRequired[str]
-    # A market of the GP: its title, one of its cities, or a city and a state. If repeated, any of them matches.
+    # A market of the GP: its title, one of its cities, or a city and a state. If repeated, one match is enough.
     market: NotRequired[str | Sequence[str]]
-    # A tag, strategy or property type of the GP, as a whole value. If repeated, any of them matches.
+    # A tag, strategy or property type of the GP, as a whole value. If repeated, one match is enough.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the GP, as a whole value. If repeated, any of them matches.
+    # A theme of the GP, as a whole value. If repeated, one match is enough.
     theme: NotRequired[str | Sequence[str]]
-    # How the GP invests. If repeated, any of them matches.
+    # How the GP invests. If repeated, one match is enough.
     strategy: NotRequired[Strategy | Sequence[Strategy]]
-    # Property type the GP invests in. If repeated, any of them matches.
+    # Property type the GP invests in. If repeated, one match is enough.
     property_type: NotRequired[PropertyType | Sequence[PropertyType]]
-    # City of the head office. If repeated, any of them matches.
+    # City of the head office. If repeated, one match is enough.
     hq_city: NotRequired[str | Sequence[str]]
-    # State of the head office, two letters in the US. If repeated, any of them matches.
+    # State of the head office, two letters in the US. If repeated, one match is enough.
     hq_state: NotRequired[str | Sequence[str]]
-    # Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. If repeated, any of them matches.
+    # Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. If repeated, one match is enough.
     hq_country: NotRequired[str | Sequence[str]]
-    # Central Index Keys of the SEC. If repeated, any of them matches.
+    # Central Index Keys of the SEC. If repeated, one match is enough.
     cik: NotRequired[str | Sequence[str]]
-    # Numbers in the Central Registration Depository of FINRA. If repeated, any of them matches.
+    # Numbers in the Central Registration Depository of FINRA. If repeated, one match is enough.
     crd: NotRequired[str | Sequence[str]]
-    # Legal Entity Identifiers (ISO 17442). If repeated, any of them matches.
+    # Legal Entity Identifiers (ISO 17442). If repeated, one match is enough.
     lei: NotRequired[str | Sequence[str]]
-    # Numbers the SEC gives to investment advisers, such as `801-12345`. If repeated, any of them matches.
+    # Numbers the SEC gives to investment advisers, such as `801-12345`. If repeated, one match is enough.
     sec_number: NotRequired[str | Sequence[str]]
-    # File numbers of Form D offerings, such as `021-441122`. If repeated, any of them matches.
+    # File numbers of Form D offerings, such as `021-441122`. If repeated, one match is enough.
     form_d_file: NotRequired[str | Sequence[str]]
-    # Numbers of private funds in Form ADV, such as `805-1234567890`. If repeated, any of them matches.
+    # Numbers of private funds in Form ADV, such as `805-1234567890`. If repeated, one match is enough.
     adv_fund: NotRequired[str | Sequence[str]]
-    # Assets under management, whole US dollars. At least this.
+    # Assets under management, in whole US dollars. At least this number.
     aum_usd_min: NotRequired[int]
-    # Assets under management, whole US dollars. At most this.
+    # Assets under management, in whole US dollars. At most this number.
     aum_usd_max: NotRequired[int]
-    # Capital raised so far, whole US dollars. At least this.
+    # Capital raised so far, in whole US dollars. At least this number.
     raised_to_date_usd_min: NotRequired[int]
-    # Capital raised so far, whole US dollars. At most this.
+    # Capital raised so far, in whole US dollars. At most this number.
     raised_to_date_usd_max: NotRequired[int]
-    # Year of foundation. At least this.
+    # Year in which the GP was founded. At least this number.
     founded_year_min: NotRequired[int]
-    # Year of foundation. At most this.
+    # Year in which the GP was founded. At most this number.
     founded_year_max: NotRequired[int]
     # Date of `aum_usd`. On this day or later.
     aum_as_of_from: NotRequired[str]
     # Date of `aum_usd`. On this day or before.
     aum_as_of_to: NotRequired[str]
-    # Of one signal of the GP: what happened. If repeated, any of them matches.
+    # Of one signal of the GP: what happened. If repeated, one match is enough.
     signal_type: NotRequired[SignalType | Sequence[SignalType]]
-    # Of one signal of the GP: when it happened, as precisely as known. On this day or later.
+    # Of one signal of the GP: date of the event, as precisely as known. On this day or later.
     signal_date_from: NotRequired[str]
-    # Of one signal of the GP: when it happened, as precisely as known. On this day or before.
+    # Of one signal of the GP: date of the event, as precisely as known. On this day or before.
     signal_date_to: NotRequired[str]
-    # Id of one of the GPs. If repeated, any of them matches.
+    # Id of a record among the GPs. If repeated, one match is enough.
     id: NotRequired[str | Sequence[str]]
-    # Name of the import that brought the record. If repeated, any of them matches.
+    # Name of the import that brought the record. If repeated, one match is enough.
     source: NotRequired[str | Sequence[str]]
-    # Why the record is believed. If repeated, any of them matches.
+    # What the record is based on. If repeated, one match is enough.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
-    # Confidence, from 0 to 1. At least this.
+    # Confidence that the record is right, from 0 to 1. At least this number.
     confidence_min: NotRequired[float]
-    # Confidence, from 0 to 1. At most this.
+    # Confidence that the record is right, from 0 to 1. At most this number.
     confidence_max: NotRequired[float]
-    # Time of the last change of the content, UTC. On this day or later.
+    # Time when the content last changed, in UTC. On this day or later.
     updated_at_from: NotRequired[str]
-    # Time of the last change of the content, UTC. On this day or before.
+    # Time when the content last changed, in UTC. On this day or before.
     updated_at_to: NotRequired[str]
     # Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids.
     sort: NotRequired[GpSort]
@@ -1106,51 +1121,51 @@ class ListPrincipalsQuery(TypedDict):
     gp_name: NotRequired[str]
     # Part of the name: all words must occur in it, as for `gp_name`.
     name: NotRequired[str]
-    # Id of a GP that it belongs to. If repeated, any of them matches.
+    # Id of a GP that the record belongs to. If repeated, one match is enough.
     gp_id: NotRequired[str | Sequence[str]]
-    # A market of the GP: its title, one of its cities, or a city and a state. If repeated, any of them matches.
+    # A market of the GP: its title, one of its cities, or a city and a state. If repeated, one match is enough.
     market: NotRequired[str | Sequence[str]]
-    # A tag, strategy or property type of the GP, as a whole value. If repeated, any of them matches.
+    # A tag, strategy or property type of the GP, as a whole value. If repeated, one match is enough.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the GP, as a whole value. If repeated, any of them matches.
+    # A theme of the GP, as a whole value. If repeated, one match is enough.
     theme: NotRequired[str | Sequence[str]]
-    # A role of the person. If repeated, any of them matches.
+    # A role of the person. If repeated, one match is enough.
     role: NotRequired[Role | Sequence[Role]]
-    # City of the office. If repeated, any of them matches.
+    # City of the office. If repeated, one match is enough.
     city: NotRequired[str | Sequence[str]]
-    # State of the office. If repeated, any of them matches.
+    # State of the office. If repeated, one match is enough.
     state: NotRequired[str | Sequence[str]]
-    # Country of the office, normally an ISO 3166-1 alpha-2 code such as US. If repeated, any of them matches.
+    # Country of the office, normally an ISO 3166-1 alpha-2 code such as US. If repeated, one match is enough.
     country: NotRequired[str | Sequence[str]]
-    # Share owned, in per cent. If repeated, any of them matches.
+    # Share of the GP owned, in per cent. If repeated, one match is enough.
     ownership_band: NotRequired[OwnershipBand | Sequence[OwnershipBand]]
-    # Numbers in the Central Registration Depository of FINRA. If repeated, any of them matches.
+    # Numbers in the Central Registration Depository of FINRA. If repeated, one match is enough.
     crd: NotRequired[str | Sequence[str]]
-    # Start at the GP, as precisely as known. On this day or later.
+    # Date when the person started at the GP, as precisely as known. On this day or later.
     start_date_from: NotRequired[str]
-    # Start at the GP, as precisely as known. On this day or before.
+    # Date when the person started at the GP, as precisely as known. On this day or before.
     start_date_to: NotRequired[str]
-    # First time the source named the person. On this day or later.
+    # Date when the source first named the person. On this day or later.
     first_seen_date_from: NotRequired[str]
-    # First time the source named the person. On this day or before.
+    # Date when the source first named the person. On this day or before.
     first_seen_date_to: NotRequired[str]
-    # Last time the source named the person. On this day or later.
+    # Date when the source last named the person. On this day or later.
     last_seen_date_from: NotRequired[str]
-    # Last time the source named the person. On this day or before.
+    # Date when the source last named the person. On this day or before.
     last_seen_date_to: NotRequired[str]
-    # Id of one of the principals. If repeated, any of them matches.
+    # Id of a record among the principals. If repeated, one match is enough.
     id: NotRequired[str | Sequence[str]]
-    # Name of the import that brought the record. If repeated, any of them matches.
+    # Name of the import that brought the record. If repeated, one match is enough.
     source: NotRequired[str | Sequence[str]]
-    # Why the record is believed. If repeated, any of them matches.
+    # What the record is based on. If repeated, one match is enough.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
-    # Confidence, from 0 to 1. At least this.
+    # Confidence that the record is right, from 0 to 1. At least this number.
     confidence_min: NotRequired[float]
-    # Confidence, from 0 to 1. At most this.
+    # Confidence that the record is right, from 0 to 1. At most this number.
     confidence_max: NotRequired[float]
-    # Time of the last change of the content, UTC. On this day or later.
+    # Time when the content last changed, in UTC. On this day or later.
     updated_at_from: NotRequired[str]
-    # Time of the last change of the content, UTC. On this day or before.
+    # Time when the content last changed, in UTC. On this day or before.
     updated_at_to: NotRequired[str]
     # Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids.
     sort: NotRequired[PrincipalSort]
@@ -1179,49 +1194,49 @@ class ListSignalsQuery(TypedDict):
 
     # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: NotRequired[str]
-    # Id of a GP that it belongs to. If repeated, any of them matches.
+    # Id of a GP that the record belongs to. If repeated, one match is enough.
     gp_id: NotRequired[str | Sequence[str]]
-    # Id of a project that it concerns. If repeated, any of them matches.
+    # Id of a project that the signal concerns. If repeated, one match is enough.
     project_id: NotRequired[str | Sequence[str]]
-    # Whether it belongs to a GP.
+    # Whether the record belongs to a GP.
     has_gp: NotRequired[bool]
-    # What happened. If repeated, any of them matches.
+    # What happened. If repeated, one match is enough.
     type: NotRequired[SignalType | Sequence[SignalType]]
-    # The market of the signal: its title, one of its cities, or a city and a state. If repeated, any of them matches.
+    # The market of the signal: its title, one of its cities, or a city and a state. If repeated, one match is enough.
     market: NotRequired[str | Sequence[str]]
-    # A tag or property type of the signal, as a whole value. If repeated, any of them matches.
+    # A tag or property type of the signal, as a whole value. If repeated, one match is enough.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the signal, as a whole value. If repeated, any of them matches.
+    # A theme of the signal, as a whole value. If repeated, one match is enough.
     theme: NotRequired[str | Sequence[str]]
-    # Property type concerned. If repeated, any of them matches.
+    # Property type concerned. If repeated, one match is enough.
     property_type: NotRequired[PropertyType | Sequence[PropertyType]]
-    # When it happened, as precisely as known. On this day or later.
+    # Date of the event, as precisely as known. On this day or later.
     date_from: NotRequired[str]
-    # When it happened, as precisely as known. On this day or before.
+    # Date of the event, as precisely as known. On this day or before.
     date_to: NotRequired[str]
-    # When it was published, as precisely as known. On this day or later.
+    # When the event was published, as precisely as known. On this day or later.
     published_at_from: NotRequired[str]
-    # When it was published, as precisely as known. On this day or before.
+    # When the event was published, as precisely as known. On this day or before.
     published_at_to: NotRequired[str]
-    # Amount, whole US dollars; negative for a decrease. At least this.
+    # Amount in whole US dollars; negative for a decrease. At least this number.
     amount_usd_min: NotRequired[int]
-    # Amount, whole US dollars; negative for a decrease. At most this.
+    # Amount in whole US dollars; negative for a decrease. At most this number.
     amount_usd_max: NotRequired[int]
-    # Meaning of the amount. If repeated, any of them matches.
+    # What `amount_usd` measures. If repeated, one match is enough.
     amount_basis: NotRequired[AmountBasis | Sequence[AmountBasis]]
-    # Id of one of the signals. If repeated, any of them matches.
+    # Id of a record among the signals. If repeated, one match is enough.
     id: NotRequired[str | Sequence[str]]
-    # Name of the import that brought the record. If repeated, any of them matches.
+    # Name of the import that brought the record. If repeated, one match is enough.
     source: NotRequired[str | Sequence[str]]
-    # Why the record is believed. If repeated, any of them matches.
+    # What the record is based on. If repeated, one match is enough.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
-    # Confidence, from 0 to 1. At least this.
+    # Confidence that the record is right, from 0 to 1. At least this number.
     confidence_min: NotRequired[float]
-    # Confidence, from 0 to 1. At most this.
+    # Confidence that the record is right, from 0 to 1. At most this number.
     confidence_max: NotRequired[float]
-    # Time of the last change of the content, UTC. On this day or later.
+    # Time when the content last changed, in UTC. On this day or later.
     updated_at_from: NotRequired[str]
-    # Time of the last change of the content, UTC. On this day or before.
+    # Time when the content last changed, in UTC. On this day or before.
     updated_at_to: NotRequired[str]
     # Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids.
     sort: NotRequired[SignalSort]
@@ -1264,85 +1279,85 @@ class ListProjectsQuery(TypedDict):
     gp_name: NotRequired[str]
     # Part of the name: all words must occur in it, as for `gp_name`.
     name: NotRequired[str]
-    # Id of a GP that it belongs to. If repeated, any of them matches.
+    # Id of a GP that the record belongs to. If repeated, one match is enough.
     gp_id: NotRequired[str | Sequence[str]]
-    # Whether it belongs to a GP.
+    # Whether the record belongs to a GP.
     has_gp: NotRequired[bool]
-    # Kind of project. If repeated, any of them matches.
+    # Kind of project. If repeated, one match is enough.
     type: NotRequired[ProjectType | Sequence[ProjectType]]
-    # Status of the project. If repeated, any of them matches.
+    # Status of the project. If repeated, one match is enough.
     status: NotRequired[ProjectStatus | Sequence[ProjectStatus]]
-    # Kind of property. If repeated, any of them matches.
+    # Kind of property. If repeated, one match is enough.
     property_type: NotRequired[PropertyType | Sequence[PropertyType]]
-    # How it is meant to earn money. If repeated, any of them matches.
+    # How the project is meant to earn money. If repeated, one match is enough.
     strategy: NotRequired[Strategy | Sequence[Strategy]]
-    # The market of the project: its title, one of its cities, or a city and a state. If repeated, any of them matches.
+    # The market of the project: its title, one of its cities, or a city and a state. If repeated, one match is enough.
     market: NotRequired[str | Sequence[str]]
-    # Source of the market. If repeated, any of them matches.
+    # How `market` is known. If repeated, one match is enough.
     market_basis: NotRequired[MarketBasis | Sequence[MarketBasis]]
-    # A tag, strategy or property type of the project, as a whole value. If repeated, any of them matches.
+    # A tag, strategy or property type of the project, as a whole value. If repeated, one match is enough.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the project, as a whole value. If repeated, any of them matches.
+    # A theme of the project, as a whole value. If repeated, one match is enough.
     theme: NotRequired[str | Sequence[str]]
-    # City. If repeated, any of them matches.
+    # City. If repeated, one match is enough.
     city: NotRequired[str | Sequence[str]]
-    # State, two letters in the US. If repeated, any of them matches.
+    # State, two letters in the US. If repeated, one match is enough.
     state: NotRequired[str | Sequence[str]]
-    # Postal code. If repeated, any of them matches.
+    # Postal code. If repeated, one match is enough.
     zip: NotRequired[str | Sequence[str]]
-    # Country, normally an ISO 3166-1 alpha-2 code such as US. If repeated, any of them matches.
+    # Country, normally an ISO 3166-1 alpha-2 code such as US. If repeated, one match is enough.
     country: NotRequired[str | Sequence[str]]
-    # Central Index Keys of the SEC. If repeated, any of them matches.
+    # Central Index Keys of the SEC. If repeated, one match is enough.
     cik: NotRequired[str | Sequence[str]]
-    # File numbers of Form D offerings, such as `021-441122`. If repeated, any of them matches.
+    # File numbers of Form D offerings, such as `021-441122`. If repeated, one match is enough.
     form_d_file: NotRequired[str | Sequence[str]]
-    # Numbers of low-income housing projects at the US Department of Housing (HUD). If repeated, any of them matches.
+    # Numbers of low-income housing projects at the US Department of Housing (HUD). If repeated, one match is enough.
     hud_id: NotRequired[str | Sequence[str]]
-    # Number of dwellings. At least this.
+    # Number of dwellings. At least this number.
     units_min: NotRequired[int]
-    # Number of dwellings. At most this.
+    # Number of dwellings. At most this number.
     units_max: NotRequired[int]
-    # Number of dwellings let or sold below market. At least this.
+    # Number of dwellings let or sold below market. At least this number.
     affordable_units_min: NotRequired[int]
-    # Number of dwellings let or sold below market. At most this.
+    # Number of dwellings let or sold below market. At most this number.
     affordable_units_max: NotRequired[int]
-    # Floor area, square feet. At least this.
+    # Floor area in square feet. At least this number.
     square_feet_min: NotRequired[int]
-    # Floor area, square feet. At most this.
+    # Floor area in square feet. At most this number.
     square_feet_max: NotRequired[int]
-    # Total amount, US dollars. At least this.
+    # Total amount in whole US dollars. At least this number.
     total_amount_usd_min: NotRequired[int]
-    # Total amount, US dollars. At most this.
+    # Total amount in whole US dollars. At most this number.
     total_amount_usd_max: NotRequired[int]
-    # Amount raised, US dollars. At least this.
+    # Amount raised so far, in whole US dollars. At least this number.
     raised_amount_usd_min: NotRequired[int]
-    # Amount raised, US dollars. At most this.
+    # Amount raised so far, in whole US dollars. At most this number.
     raised_amount_usd_max: NotRequired[int]
-    # Start, as precisely as known. On this day or later.
+    # Date of the start, as precisely as known. On this day or later.
     start_date_from: NotRequired[str]
-    # Start, as precisely as known. On this day or before.
+    # Date of the start, as precisely as known. On this day or before.
     start_date_to: NotRequired[str]
-    # Completion, actual or planned. On this day or later.
+    # Date of completion, actual or planned. On this day or later.
     completion_date_from: NotRequired[str]
-    # Completion, actual or planned. On this day or before.
+    # Date of completion, actual or planned. On this day or before.
     completion_date_to: NotRequired[str]
-    # First sale of a share. On this day or later.
+    # Date of the first sale of a share. On this day or later.
     first_sale_date_from: NotRequired[str]
-    # First sale of a share. On this day or before.
+    # Date of the first sale of a share. On this day or before.
     first_sale_date_to: NotRequired[str]
-    # Id of one of the projects. If repeated, any of them matches.
+    # Id of a record among the projects. If repeated, one match is enough.
     id: NotRequired[str | Sequence[str]]
-    # Name of the import that brought the record. If repeated, any of them matches.
+    # Name of the import that brought the record. If repeated, one match is enough.
     source: NotRequired[str | Sequence[str]]
-    # Why the record is believed. If repeated, any of them matches.
+    # What the record is based on. If repeated, one match is enough.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
-    # Confidence, from 0 to 1. At least this.
+    # Confidence that the record is right, from 0 to 1. At least this number.
     confidence_min: NotRequired[float]
-    # Confidence, from 0 to 1. At most this.
+    # Confidence that the record is right, from 0 to 1. At most this number.
     confidence_max: NotRequired[float]
-    # Time of the last change of the content, UTC. On this day or later.
+    # Time when the content last changed, in UTC. On this day or later.
     updated_at_from: NotRequired[str]
-    # Time of the last change of the content, UTC. On this day or before.
+    # Time when the content last changed, in UTC. On this day or before.
     updated_at_to: NotRequired[str]
     # Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids.
     sort: NotRequired[ProjectSort]

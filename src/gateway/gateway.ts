@@ -216,7 +216,7 @@ function countFailure(checks: GatewayDependencies, problem: Problem, client: Cli
 const demoKeyForwarded = () =>
   new Problem(
     "api-key-invalid",
-    "The demo key is only for requests from this machine, without a proxy.",
+    "The demo key works only for requests that come from the machine of the demo itself, and not through a proxy.",
     { reason: "unknown" },
   );
 

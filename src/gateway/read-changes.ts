@@ -38,7 +38,7 @@ export function changesRefusal({ key }: Caller): Problem | undefined {
   if (key === null || key instanceof Problem || key.mayReadChanges) return undefined;
   return new Problem(
     "access-denied",
-    "The plan of this account does not include /changes. Ask the operator for one that does.",
+    "The plan of this account does not include /changes. Ask the operator for a plan that does.",
     { reason: "plan" },
   );
 }

@@ -111,7 +111,7 @@ function problemOf(error: unknown, { isStopping }: ReadDependencies): Problem {
   if ((error as { kind?: unknown }).kind === "full")
     return unavailable(
       "store_down",
-      "The disk of this service has no room for the file. Until its operator frees some space, read the records page by page.",
+      "The disk of this service has no room for the file. Until the operator frees some space, read the records page by page.",
       60,
     );
   return isStopping() ? unavailable("draining", notReadyDetails.draining) : internalError();

@@ -211,7 +211,11 @@ export function acceptNothingElse(
 
 /** Returns the problem for a 406. @param available media types of the path. */
 export const notAcceptable = (available: readonly string[]) =>
-  new Problem("not-acceptable", `This path answers in ${available.join(", ")}.`, { available });
+  new Problem(
+    "not-acceptable",
+    `This path answers only in ${available.join(", ")}. Change the Accept header, or leave it out.`,
+    { available },
+  );
 
 /** Returns the dataset to answer from. @throws Problem 503 while no records are published. */
 export function served({ model }: Pick<ReadDependencies, "model">): ReadModel {

@@ -105,7 +105,7 @@ function createAdminServer(
         });
         response.end(body);
       } catch (error) {
-        http.log.error({ err: error }, "metrics cannot be read");
+        http.log.error({ err: error }, "admin request cannot be answered");
         response.writeHead(500).end();
       }
     },

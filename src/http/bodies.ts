@@ -16,9 +16,11 @@ const bodyBytesMax = 64 * 1024;
 export const bodyMaximum = (route: Route | null): number => route?.bodyBytesMax ?? bodyBytesMax;
 
 export const bodyTooLarge = (maximum: number) =>
-  new Problem("content-too-large", `A request body may have at most ${maximum} bytes.`, {
-    maximum,
-  });
+  new Problem(
+    "content-too-large",
+    `The request body may have at most ${maximum} bytes here. Send a smaller body; GET needs none.`,
+    { maximum },
+  );
 
 /** Budget of one client network for bodies in memory: 2 MiB, so that it can send one list to match. */
 const bodiesBytesMax = 32 * bodyBytesMax;
@@ -55,7 +57,7 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
       return refuse(
         unavailable(
           "overloaded",
-          "Too many request bodies are arriving from your network at once.",
+          "Too many large request bodies are arriving from your network at once. Try again when some of those requests are done.",
         ),
       );
     response.once("close", giveBack);

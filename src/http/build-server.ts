@@ -291,7 +291,7 @@ function answerParserFaults(
     inTurn(socket, before, () => {
       // A request that is answered by now must not get a second response because of a fault in its body.
       if (isInBody && isAnsweredAnyway(latest)) socket.destroySoon();
-      else endWith(socket, problemOf(error.code));
+      else endWith(socket, problemOf(error.code, isInBody));
     });
   });
   // The request is handled like any other. check-request.ts refuses an expectation that cannot be met.
@@ -307,17 +307,19 @@ function answerParserFaults(
 const isAnsweredAnyway = ({ req, headersSent }: ServerResponse) =>
   req.method !== "POST" || headersSent;
 
-function problemOf(code: string | undefined): Problem {
+function problemOf(code: string | undefined, isInBody: boolean): Problem {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":
       return headersTooLarge();
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return new Problem(
         "request-timeout",
-        `The whole request must arrive within ${timeouts.request / 1000} seconds.`,
+        isInBody
+          ? `The whole request must arrive within ${timeouts.request / 1000} seconds. Send it again on a new connection.`
+          : `The headers of a request must arrive within ${timeouts.headers / 1000} seconds. Send the request again on a new connection.`,
       );
     default:
-      return malformed("The bytes that arrived are not an HTTP/1.1 request.");
+      return malformed("The bytes that arrived are not HTTP/1.1. Use an ordinary HTTP client.");
   }
 }
 

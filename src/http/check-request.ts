@@ -36,7 +36,7 @@ export function checkRequest(
   if (!methods.includes(method))
     throw new Problem(
       "method-not-allowed",
-      `${echo(method)} is not allowed here; use ${methods.join(", ")}.`,
+      `This path does not accept the method ${echo(method)}, only ${methods.join(", ")}.`,
       { allowed: methods },
     );
   if (method !== "OPTIONS") return false;
@@ -51,13 +51,13 @@ function refuseUnreadable(exchange: Exchange): void {
   const { headers, rawHeaders, httpVersion } = request;
   const url = request.url!;
   // Node keeps at least one more line than allowed, and may drop those after it.
-  if (rawHeaders.length > 2 * headerLinesMax) throw headersTooLarge();
+  if (rawHeaders.length > 2 * headerLinesMax) throw headersTooLarge(tooManyLines);
   const { "content-length": length } = headers;
   if (length !== undefined && Number(length) > bodyMaximum(exchange.route))
     throw bodyTooLarge(bodyMaximum(exchange.route));
   // The parser reports an unknown coding only after it has passed the headers on (RFC 9112 §6.1).
   if ((headers["transfer-encoding"] ?? "chunked").toLowerCase() !== "chunked")
-    throw malformed("The header Transfer-Encoding may only be 'chunked'.");
+    throw malformed("Transfer-Encoding may only be 'chunked'. Otherwise send Content-Length.");
   if (httpVersion !== "1.1" && httpVersion !== "1.0")
     throw malformed("The request line must end with HTTP/1.1 or HTTP/1.0.");
   // No upgrade is offered, but the parser discards everything after a request for one.
@@ -65,38 +65,37 @@ function refuseUnreadable(exchange: Exchange): void {
   const hosts = countHosts(rawHeaders);
   if (hosts > 1 || (hosts === 0 && httpVersion === "1.1"))
     throw malformed(
-      `The request has ${hosts === 0 ? "no" : "more than one"} Host header; send exactly one.`,
+      `The request has ${hosts === 0 ? "no" : "more than one"} Host header. Send exactly one.`,
     );
   refuseInvalidHost(headers.host ?? "", url);
   if (!canBeMet(request))
-    throw new Problem("expectation-failed", "The header Expect may only be '100-continue'.");
+    throw new Problem("expectation-failed", "Omit the Expect header or send '100-continue'.");
   if (url.length > targetBytesMax)
     throw new Problem(
       "uri-too-long",
-      `The address has ${url.length} bytes, but may have at most ${targetBytesMax}.`,
+      `The address has ${url.length} bytes, but may have at most ${targetBytesMax}. Send fewer or shorter parameters.`,
       { maximum: targetBytesMax },
     );
   // A '#' is not allowed here (RFC 9112 §3.2). The text after it would become part of the path or query, or be lost.
-  if (url.includes("#")) throw malformed("The address contains a '#'; write it as %23.");
-  if (path === null) throw malformed("The path is not valid percent-encoded UTF-8.");
+  if (url.includes("#")) throw malformed("The address contains a '#'. Write it as %23.");
+  if (path === null) throw malformed("The path is not percent-encoded UTF-8. Write é as %C3%A9.");
   // What follows a CONNECT is no request, and is not read.
   if (request.method === "CONNECT") {
     exchange.isLast = true;
-    throw new Problem("method-not-allowed", "CONNECT is not allowed here; this is not a proxy.", {
+    throw new Problem("method-not-allowed", "CONNECT is not allowed: this is no proxy. Use GET.", {
       allowed: readMethods,
     });
   }
   // The parser accepts this method, although Node does not list it.
   if (request.method === "PRI")
-    throw malformed("PRI begins HTTP/2 (RFC 9113); this service speaks only HTTP/1.1.");
+    throw malformed("PRI begins HTTP/2 (RFC 9113), but this server speaks only HTTP/1.1.");
 }
 
-export const headersTooLarge = () =>
-  new Problem(
-    "headers-too-large",
-    `The request line and headers may have at most ${headerBytesMax} bytes in ${headerLinesMax} lines.`,
-    { maximum: headerBytesMax },
-  );
+const tooManyLines = `The request may have at most ${headerLinesMax} header lines. Send fewer headers.`;
+const tooManyBytes = `The request line and headers together may have at most ${headerBytesMax} bytes. Shorten the address or send fewer headers.`;
+
+export const headersTooLarge = (detail = tooManyBytes) =>
+  new Problem("headers-too-large", detail, { maximum: headerBytesMax });
 
 /** Reports whether `Expect` can be met. Ignores the header of HTTP/1.0 clients (RFC 9110 §10.1.1). */
 const canBeMet = ({ headers: { expect }, httpVersion }: IncomingMessage) =>
@@ -112,14 +111,14 @@ function refuseInvalidHost(host: string, url: string): void {
   // An empty header is valid: clients send it if the target has no authority (RFC 9112 §3.2).
   if (!isAuthority(host))
     throw malformed(
-      "The Host header is not a host: give a name or an address, and a port if needed, as in records.example:8080.",
+      "The Host header is not a valid host: send a host name or an IP address (IPv6 in brackets), followed by a port if needed, such as records.example:8080 or [2001:db8::1]:8080.",
     );
   if (url.startsWith("/")) return;
   const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1];
   // The host of an http URL may not be empty (RFC 9110 §4.2.1).
   if (authority === undefined || (/^[^:]/.test(authority) && isAuthority(authority))) return;
   throw malformed(
-    "The address names no host: between // and the path, give a name or an address, and a port if needed.",
+    "The address names no valid host: between // and the path, send a host name or an IP address (IPv6 in brackets), followed by a port if needed, such as records.example:8080.",
   );
 }
 
@@ -155,7 +154,7 @@ function refuseWhileOverloaded({ overload, metrics }: HttpDependencies): void {
   const { cause } = overload;
   if (cause === null) return;
   metrics.overloaded(cause);
-  throw unavailable("overloaded", "The service is overloaded.");
+  throw unavailable("overloaded", "The service is overloaded. Try again in a few seconds.");
 }
 
 function unknownPath(

@@ -144,13 +144,13 @@ export function watchConnections(
       gauge("gp_records_connections_open", "Open connections", () => open.size),
       gauge(
         "gp_records_connections_max",
-        "Connections that may be open",
+        "Maximum number of open connections",
         () => server.maxConnections,
       ),
       cut,
       counter(
         "gp_records_answers_aborted_total",
-        "Answers whose connection closed before they were fully handed to the operating system",
+        "Answers whose connection closed before the last byte was handed to the operating system",
         () => aborted,
       ),
     ],

@@ -35,7 +35,7 @@ const counted = [200, 206, 304, 400, 403, 404, 406, 415, 416, 429, 500, 503];
 const headers: Readonly<Record<string, Header>> = {
   "API-Version": ["Minor version of the API.", apiVersion],
   "X-Request-Id": [
-    "Id of the request; the client's own if it sent a valid one.",
+    "Id of the request: the one that the client sent in this header, if valid, or a new one.",
     "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",
   ],
   "RateLimit-Policy": [
@@ -44,24 +44,24 @@ const headers: Readonly<Record<string, Header>> = {
     counted,
   ],
   RateLimit: [
-    "Requests left in each window, and the seconds until some return; on answers to a valid key.",
+    "Requests left in each window, and the seconds until more are admitted; on answers to a valid key.",
     '"minute";r=57;t=48, "hour";r=988;t=3012, "day";r=9641;t=51230',
     counted,
   ],
-  "Retry-After": ["Whole seconds to wait, as `retry_after`.", 23, [429, 503]],
+  "Retry-After": ["Seconds to wait before trying again, as in `retry_after`.", 23, [429, 503]],
   ETag: [
     "Tag of the answer, for `If-None-Match`.",
     'W/"20261120T030000Z-9f3c2a7e-mJ0kQ2"',
     [200, 304],
   ],
   "Dataset-Version": [
-    "The dataset the answer was made from.",
+    "Version of the dataset that the answer was made from.",
     "20261120T030000Z-9f3c2a7e",
     [200, 304],
   ],
-  "X-Total-Count": ["Number of records that satisfy the query.", 42, [200]],
+  "X-Total-Count": ["Total number of records, publications or changes found.", 42, [200]],
   Link: [
-    "On 200, the `first`, `prev`, `next` and `last` pages that exist (RFC 8288).",
+    "On a 200, links to the `first`, `prev`, `next` and `last` pages that exist (RFC 8288).",
     '</fetch-gp?gp_name=northwind&limit=20&offset=0>; rel="first"',
     counted,
   ],
@@ -71,20 +71,20 @@ const headers: Readonly<Record<string, Header>> = {
     [401],
   ],
   "Content-Range": [
-    "The bytes sent and the size of the file, or `*` if the range lies beyond the file.",
+    "First and last byte sent, and the size of the file; `*` and the size if the range lies beyond the end of the file.",
     "bytes 1000000-2302116/2302117",
     [206, 416],
   ],
-  Allow: ["Methods the path takes, as `allowed`.", "GET, HEAD, OPTIONS", [405]],
+  Allow: ["Methods that the path accepts, as in `allowed`.", "GET, HEAD, OPTIONS", [405]],
   "Cache-Control": [
     "`private, no-cache` for records: you may keep them, and revalidate them with `If-None-Match`. `no-store` for errors.",
     "private, no-cache",
   ],
-  Vary: ["Request headers the answer depends on.", "Accept, Accept-Encoding"],
-  "X-Content-Type-Options": ["Browsers must not guess another type.", "nosniff"],
+  Vary: ["Request headers that the answer depends on.", "Accept, Accept-Encoding"],
+  "X-Content-Type-Options": ["Tells browsers not to guess another media type.", "nosniff"],
   "Access-Control-Allow-Origin": ["Origins whose pages may read the answer (CORS).", "*"],
   "Access-Control-Expose-Headers": [
-    "Headers those pages may read (CORS).",
+    "Headers that pages of those origins may read (CORS).",
     "ETag, RateLimit, Retry-After",
   ],
 };
@@ -155,7 +155,8 @@ export const problemSchemas = {
       ...commonMembers,
       code: Type.Unsafe({ ...commonMembers.code, enum: [...problemCodes] }),
     }),
-    description: "The members of every error (RFC 9457). Its `code` says which others it has.",
+    description:
+      "Members of every error (RFC 9457). Which other members an error has depends on its `code`.",
   },
   ...Object.fromEntries(problemCodes.map((one) => [schemaName(one), describeCode(one)])),
   ParameterFault,
@@ -195,7 +196,7 @@ export const parameterComponents = {
     name: "If-None-Match",
     in: "header",
     description:
-      "`ETag` of an answer you have kept, or several separated by commas. If you would get the same answer again, you get a 304 without a body. It counts as one request.",
+      "`ETag` of an answer you have kept, or several separated by commas. If you would get the same answer again, you get a 304 without a body. A 304 counts as one request.",
     schema: { type: "string" },
     example: 'W/"20261120T030000Z-9f3c2a7e-mJ0kQ2"',
   },

@@ -67,19 +67,19 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
       description:
         "Records of real-estate General Partners (GPs), their principals, market signals and projects. Read-only. " +
         "The /fetch- paths find records by GP; the /list- paths list them by any of their values, in any order. " +
-        "Each path is also served under /v1 with identical answers. " +
-        "Agents ask over MCP, the Model Context Protocol, at /mcp; /docs/mcp says how.",
+        "All paths except those of /exports are also served under /v1 with identical answers. " +
+        "Agents can use the Model Context Protocol (MCP) at /mcp; see /docs/mcp.",
       contact: { name: "The operator of this service" },
     },
     servers: [{ url: "/" }],
     tags: [
-      { name: recordsTag, description: "The reads; each answers with a page of records." },
-      { name: vocabularyTag, description: "The values that records carry." },
+      { name: recordsTag, description: "Operations that answer with a page of records." },
+      { name: vocabularyTag, description: "The values that records can have." },
       {
         name: exportsTag,
-        description: "Whole datasets as files, if the operator offers them; else a 404.",
+        description: "Whole datasets as files. The paths are a 404 if the operator offers none.",
       },
-      { name: changesTag, description: "What changed from dataset to dataset." },
+      { name: changesTag, description: "What each publication of a dataset changed." },
     ],
     security: [{ apiKey: [] }],
     paths: {
@@ -93,7 +93,7 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
         operationId: "changes",
         tags: [changesTag],
         summary: changesSummary,
-        description: "Newest first. Counts as one request.",
+        description: "The newest publication comes first. Counts as one request.",
         parameters: describePaging(pageSizeMax),
         found: "A page of publications.",
         content: { "application/json": { schema: pageOf("PublishedChange") } },
@@ -175,7 +175,7 @@ const vocabulary = describeRead({
   tags: [vocabularyTag],
   summary: vocabularySummary,
   description:
-    "It takes no parameter. `gps_total` is the `pagination.total` of a search by that value alone. Counts as one request.",
+    "Takes no parameters. `gps_total` is the number of GPs that a search by the value alone finds. Counts as one request.",
   found: "The whole vocabulary of the dataset.",
   headers: withoutTotal,
   content: {
@@ -217,7 +217,7 @@ function describeFormats(operation: Operation): object {
     [ndjson.mediaType]: {
       schema: {
         type: "string",
-        description: `One ${recordName} on each line, byte for byte as in \`data\`. Totals and version are in the headers.`,
+        description: `One ${recordName} on each line, byte for byte as in \`data\`. The total number and the version of the dataset are in the headers.`,
       },
       example: `${JSON.stringify(record)}\n`,
     },
@@ -225,7 +225,7 @@ function describeFormats(operation: Operation): object {
       schema: {
         type: "string",
         description:
-          "A header row, then one row for each record (RFC 4180). Lists are joined with `; `, objects are spread over columns, and text that a spreadsheet would take for a formula begins with an apostrophe. Totals and version are in the headers.",
+          "A header row, then one row for each record (RFC 4180). Lists are joined with `; `, objects are spread over columns, and text that a spreadsheet would take for a formula begins with an apostrophe. The total number and the version of the dataset are in the headers.",
       },
       example: csvTable(columns, [record]),
     },
@@ -261,17 +261,17 @@ const fileFormats = ["ndjson", "csv", "parquet"];
 
 const ExportedDataset = Type.Object({
   version: text("Version of the dataset, as in `meta.dataset_version`."),
-  is_current: Type.Boolean({ description: "Whether the operations answer from it." }),
-  built_at: time("When it was built."),
+  is_current: Type.Boolean({ description: "Whether the operations answer from this dataset." }),
+  built_at: time("Time when the dataset was built."),
   files: list(
-    "Its files: one for each kind of record and format.",
+    "Files of the dataset, one for each kind of record and each format.",
     Type.Object({
       path: Type.String({ description: "Path of the file.", format: "uri-reference" }),
-      kind: oneOf("Kind of its records.", recordKinds),
+      kind: oneOf("Kind of record in the file.", recordKinds),
       format: oneOf("Format of the file.", fileFormats),
-      records: whole("Number of records in it."),
-      bytes: orNull(whole("Size; `null` until the file is made, when it is first requested.")),
-      sha256: orNull(text("Hash of the file, in hexadecimal; `null` until it is made.")),
+      records: whole("Number of records in the file."),
+      bytes: orNull(whole("Size in bytes; `null` until the file is first requested and made.")),
+      sha256: orNull(text("SHA-256 of the file in hexadecimal; `null` until the file is made.")),
     }),
   ),
 });
@@ -281,7 +281,7 @@ const listOfExports = describeRead({
   tags: [exportsTag],
   summary: "The datasets that can be downloaded, and their files.",
   description:
-    "The served dataset, then those that the operator has pinned. Without `EXPORTS=on` a server offers none, and this is a 404. It takes no parameter. Counts as one request.",
+    "Lists the served dataset, then those that the operator has pinned. A server without the setting `EXPORTS=on` answers with a 404. Takes no parameters. Counts as one request.",
   found: "Datasets with a file for each kind of record and format.",
   headers: withoutTotal,
   content: {
@@ -307,7 +307,7 @@ const inHeader = (name: string, description: string, example: string) => ({
 
 const fileHeaders = {
   ...withoutTotal,
-  "Accept-Ranges": { description: "`bytes`.", schema: { type: "string" } },
+  "Accept-Ranges": { description: "Always `bytes`.", schema: { type: "string" } },
   "Content-Disposition": { description: "Name to save the file as.", schema: { type: "string" } },
 };
 
@@ -322,24 +322,24 @@ const exportedFile = describeRead({
   tags: [exportsTag],
   summary: "All records of one kind in a file.",
   description:
-    "Made when it is first requested. That takes seconds, or a minute for a large dataset: a 503 with `reason` `timeout` asks you to try again. Its `ETag` is strong, and it never changes. Counts as one request, and so does each range.",
+    "The file is made when it is first requested, which takes seconds, or a minute for a large dataset. If you get a 503 with the `reason` `timeout` meanwhile, try again. A file never changes, and its `ETag` is strong. Each request counts as one, even for a range.",
   parameters: [
     {
       ...inPath("version", "Version of a dataset that `/exports` lists.", { type: "string" }),
       example: "20261120T030000Z-9f3c2a7e",
     },
-    inPath("file", "Kind and format.", {
+    inPath("file", "Kind of record and format of the file.", {
       type: "string",
       enum: recordKinds.flatMap((kind) => fileFormats.map((format) => `${kind}.${format}`)),
     }),
     inHeader(
       "Range",
-      "A single range: `bytes=0-99`, `bytes=100-` for all from there on, or `bytes=-100` for the last ones (RFC 9110 §14).",
+      "A single range of bytes: `bytes=0-99` for the first 100, `bytes=100-` for all after them, or `bytes=-100` for the last 100 (RFC 9110 §14).",
       "bytes=1000000-",
     ),
     inHeader(
       "If-Range",
-      "`ETag` of the file that the range continues. If it is the tag of another file, you get the whole file.",
+      "`ETag` of the file that the range continues. If the file has another tag, you get the whole file.",
       '"5feeab44b7b09cf710d62a46b8622015"',
     ),
   ],
@@ -348,7 +348,7 @@ const exportedFile = describeRead({
   content: fileContent,
   others: {
     206: {
-      description: "The range.",
+      description: "The requested range of the file.",
       headers: { ...headersOn(206), ...fileHeaders },
       content: fileContent,
     },
@@ -371,11 +371,11 @@ const step = describeRead({
   parameters: [
     inPath("from", "Version of the dataset before the changes.", versionSchema),
     inPath("to", "Version of the dataset after the changes.", versionSchema),
-    inQuery("limit", "Maximum number of changes; all if left out.", {
+    inQuery("limit", "Maximum number of changes to send; all if left out.", {
       type: "integer",
       minimum: 1,
     }),
-    inQuery("offset", "Number of changes to skip. The head of the step is sent only with 0.", {
+    inQuery("offset", "Number of changes to skip. The header line is sent only with 0.", {
       type: "integer",
       minimum: 0,
       default: 0,

@@ -34,15 +34,15 @@ export async function listenAt(
     await once(server, "listening");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const place = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+    const place = withPort(host, port);
     if (code === "EADDRINUSE")
       throw new ListenFault(
-        `${place} is in use by another program. Stop that program, or set ${setting ?? "PORT"} to another port.`,
+        `${place} is in use by another program. Stop that program, or choose another port in ${setting ?? "PORT"}.`,
         true,
       );
     throw new ListenFault(
       code === "EACCES"
-        ? `This user may not listen on ${place}. Set ${setting ?? "PORT"} to a port above 1023.`
+        ? `This user may not listen on ${place}. Choose a port above 1023 in ${setting ?? "PORT"}.`
         : `Cannot listen on ${place} (${code}). Set ${setting ?? "HOST"} to an address of this machine.`,
     );
   }
@@ -76,15 +76,17 @@ export async function listenPassed(
     throw new ListenFault(`Descriptor ${fd}, which LISTEN_FDS announces, is not TCP. ${remedy}`);
   if (host !== null && isLoopback(host) && !isLoopback(address.address))
     throw new ListenFault(
-      `The passed socket listens on ${address.address}, but HOST is '${host}', and HOST decides what is served without TLS. Set HOST to ${address.address}, or ListenStream= in the .socket unit to ${host}:${address.port}.`,
+      `The passed socket listens on ${address.address}, but HOST is '${host}', and HOST decides what is served without TLS. Set HOST to ${address.address}, or ListenStream= in the .socket unit to ${withPort(host, address.port)}.`,
     );
   return address;
 }
 
+const withPort = (host: string, port: number) =>
+  `${host.includes(":") ? `[${host}]` : host}:${port}`;
+
 const remedy = "ListenStream= in the .socket unit must be an address and a port.";
 
-export const addressText = ({ address, family, port }: AddressInfo) =>
-  `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+export const addressText = ({ address, port }: AddressInfo) => `http://${withPort(address, port)}`;
 
 /** Error for an address or a passed socket that cannot be used. The message says what to do. */
 export class ListenFault extends Error {

@@ -54,7 +54,7 @@ function openMessages(http: HttpDependencies) {
     refuseForeignOrigin(http, exchange);
     if (hasTwoKeys(request))
       throw malformed(
-        "The headers x-api-key and Authorization carry two different keys. Send only one of them.",
+        "The headers x-api-key and Authorization carry two different keys. Send only one key.",
       );
     const message = readMessage(request, body);
     if (!isCall(message)) await admitUncounted(exchange);
@@ -96,7 +96,7 @@ function refuseForeignOrigin({ config }: HttpDependencies, { request }: Exchange
   if (own?.origin === origin) return;
   throw new Problem(
     "access-denied",
-    "Pages of this origin may not call /mcp. The operator can allow them by adding the origin to CORS_ORIGINS; a program should send no Origin.",
+    "Pages from this origin may not call /mcp. The operator can allow them by listing the origin by name in CORS_ORIGINS, in place of `*` or `off`; a program that is not a web page should leave out the Origin header.",
     { reason: "origin" },
   );
 }
@@ -115,30 +115,30 @@ function readMessage({ headers }: IncomingMessage, body: Buffer): unknown {
   const unsupported = (detail: string) =>
     new Problem("unsupported-media-type", detail, { available: [messageType] });
   if (type.split(";")[0]!.trim().toLowerCase() !== messageType)
-    return unsupported(`Send messages to /mcp as ${messageType}.`);
+    return unsupported(`Send the body as JSON, with the header Content-Type: ${messageType}.`);
   if (encoding.toLowerCase() !== "identity")
-    return unsupported("Send messages to /mcp uncompressed, without Content-Encoding.");
+    return unsupported("Send the body uncompressed, without the header Content-Encoding.");
   let message: unknown;
   try {
     message = JSON.parse(utf8.decode(body));
   } catch {
-    return malformed("The body is not JSON in UTF-8.");
+    return malformed("The body is not valid JSON in UTF-8. Send one JSON-RPC message.");
   }
   if (Array.isArray(message))
-    return malformed("The body is an array; send one JSON-RPC message in each request.");
+    return malformed("The body is an array. Send one JSON-RPC message in each request.");
   if (isDeeper(message, depthMax))
-    return malformed(`The body is nested deeper than ${depthMax} levels.`);
+    return malformed(`The body is nested more than ${depthMax} levels deep. Send fewer levels.`);
   const { id = null } = (message ?? {}) as { id?: unknown };
   if (typeof id === "number" && !Number.isSafeInteger(id))
     return malformed(
-      `The id of the message must be a string, or a whole number of at most ±${Number.MAX_SAFE_INTEGER}: a larger one could not be sent back exactly.`,
+      `The id of the message must be a string, or a whole number from -${Number.MAX_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}. Send another id.`,
     );
   const idText = JSON.stringify(id);
   if (idText.length > idLengthMax)
-    return malformed(`The id of the message has more than ${idLengthMax} characters.`);
+    return malformed(`The id of the message may have at most ${idLengthMax} characters as JSON.`);
   if (maskKeys(idText) !== idText)
     return malformed(
-      "The id of the message looks like an API key, which is never sent back; send another id.",
+      "The id of the message contains what looks like an API key, and keys are never sent back. Send another id.",
     );
   return message;
 }

@@ -123,20 +123,20 @@ export function openRequestMetrics() {
   );
   const durations = openHistogram(
     "gp_records_request_duration_seconds",
-    "Time from a request's headers to the last byte handed to the system",
+    "Time from the arrival of a request's headers until its answer is handed to the operating system",
     "operation",
     durationBounds,
   );
   const policies = [...windows.map(({ name }) => name), failedKeys.name, mcpMessages.name];
   const quotas = openTally(
     "gp_records_quota_refusals_total",
-    "Requests refused because this quota was used up",
+    "Requests refused because a quota was used up, by quota",
     ["policy"],
     policies.map((policy) => [policy]),
   );
   const overload = openTally(
     "gp_records_overload_refusals_total",
-    "Requests refused because the process had too much to do",
+    "Requests refused because the service was overloaded, by cause",
     ["cause"],
     overloadCauses.map((cause) => [cause]),
   );

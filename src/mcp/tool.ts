@@ -75,7 +75,7 @@ export const toolName = ({ name }: Operation) => name.replaceAll("-", "_");
 /** Argument of a tool whose caller may choose between brief and full records. */
 export const detailFilter = declared(
   "detail",
-  "`brief`, the default, gives the most important members, `full` whole records.",
+  "`brief`, the default, gives the most important members; `full` gives whole records.",
   { values: details },
 );
 
@@ -166,7 +166,7 @@ const pageProperties = (pageSizeMax: number) => {
   return {
     limit: {
       ...limit,
-      description: "Maximum number of entries to return; fewer come if more do not fit.",
+      description: "Maximum number of entries to return; there are fewer if more do not fit.",
     },
     offset: { ...offset, description: "Number of entries to skip." },
   } as const;
@@ -185,7 +185,7 @@ function pageSchema(item: object): object {
     data: { type: "array", items: item },
     pagination: shapeOf(Pagination),
     meta: shapeOf(Meta),
-    rest: { type: ["string", "null"], description: "How to get the rest." },
+    rest: { type: ["string", "null"], description: "How to get the rest, if any." },
   };
   return { type: "object", properties, required: Object.keys(properties) };
 }

@@ -80,7 +80,7 @@ const vocabularyTool = (dependencies: ToolDependencies): Tool =>
       "The values of tag, theme and market, each with the number of GPs that carry it, most GPs first; and the closed lists, with the meaning of each value.",
     item: { type: "object" },
     filters: {
-      list: declared("list", "The list to read; `enums` are the closed ones.", {
+      list: declared("list", "The list to return; `enums` are the closed lists.", {
         values: vocabularyLists,
         isRequired: true,
       }),
@@ -106,7 +106,7 @@ const changesTool = (dependencies: ToolDependencies): Tool =>
       "Records added, changed, removed or merged by the publication that followed the dataset `version`. `rest` says how to get more of them, or the changes of the next publication; it is null if there are no more.",
     item: { type: "object", required: ["change", "kind", "id"] },
     filters: {
-      version: declared("version", "A meta.dataset_version of an earlier answer.", {
+      version: declared("version", "The meta.dataset_version of an earlier answer.", {
         isRequired: true,
       }),
       detail: detailFilter,
@@ -156,7 +156,7 @@ async function listChanges(
   const then =
     part === null || part.to === datasetVersion
       ? null
-      : `These lead to ${part.to}. For later changes call changes_since with that version and offset 0.`;
+      : `These changes lead to version ${part.to}. For later changes, call changes_since with that version and offset 0.`;
   return { datasetVersion, content: writeValues(current, forms, bounds, "changes_since", then) };
 }
 
@@ -195,7 +195,7 @@ const matchedMax = 200;
 const factLists = { city: "cities", state: "states", crd: "crds", cik: "ciks" } as const;
 
 const factsOfNames = (fact: string) =>
-  declared("", `${fact} of each name, in the order of \`names\`; an empty text if unknown.`, {
+  declared("", `${fact} of each firm, in the order of \`names\`; an empty text if unknown.`, {
     lengthMin: 0,
     lengthMax: 200,
     valuesMax: matchedMax,
@@ -204,9 +204,9 @@ const factsOfNames = (fact: string) =>
 const matchTool = (dependencies: ToolDependencies): Tool =>
   makeTool(dependencies, {
     name: "match_gps",
-    title: "GPs that a list of names means",
+    title: "GPs that a list of names refers to",
     description:
-      "For each name the GP that it means, `certainty` (sure, probable, unsure, none) and the runner-up. Case, punctuation and legal form do not matter; a CRD or CIK decides, a city and state break ties. Counts as one request for each started 100 names on the page.",
+      "For each name, the GP that it refers to, `certainty` (sure, probable, unsure, none) and the runner-up. Case, punctuation and legal form do not matter; a CRD or CIK decides, and a city and state break ties. Counts as one request for every 100 names on the page, rounded up.",
     item: { type: "object", required: ["name", "certainty", "gp", "runner_up"] },
     filters: {
       names: declared("names", `Names of firms, or ids of GPs; at most ${matchedMax}.`, {
@@ -216,8 +216,8 @@ const matchTool = (dependencies: ToolDependencies): Tool =>
       }),
       cities: factsOfNames("City of the head office"),
       states: factsOfNames("State of the head office"),
-      crds: factsOfNames("CRD"),
-      ciks: factsOfNames("CIK"),
+      crds: factsOfNames("CRD number"),
+      ciks: factsOfNames("CIK number"),
     },
     sorts: null,
     limitMax: matchedMax,

@@ -123,7 +123,7 @@ function writePage(
   const rest =
     next === null
       ? then
-      : `${total - next} of ${total} are left. To get them, call ${tool} again with the same arguments and offset ${next}.`;
+      : `${total - next} of ${total} entries remain. To get more, call ${tool} again with the same arguments and offset ${next}.`;
   return `{"notice":${JSON.stringify(dataNotice)},"data":[${texts.join(",")}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)},"rest":${JSON.stringify(rest)}}`;
 }
 
@@ -169,12 +169,12 @@ function* shorterRecords(kind: RecordKind, record: object): Iterable<string> {
 /** Returns the hint about a cut record. @param hasLists true if it is a GP with its principals and signals. */
 function cutHint({ id }: { id: string }, hasLists: boolean): ToolHint {
   const how = hasLists
-    ? `fetch_principals and fetch_signals with '${id}' as gp_name list all of its principals and signals`
-    : "HTTP gives the whole record";
+    ? `To get all of its principals and signals, call fetch_principals and fetch_signals with '${id}' as gp_name`
+    : "The HTTP API returns the whole record";
   return {
     code: "record_cut",
     parameter: null,
-    message: `${id} is too long for one answer, so it is truncated; ${how}.`,
+    message: `${id} is too long for one answer and has been truncated. ${how}.`,
     suggestions: [],
   };
 }

@@ -10,7 +10,7 @@ import { onlyPaging, type Operation, type Query } from "./operation.ts";
 import { metaOf, paginationOf } from "./page.ts";
 
 export const changesPath = "/changes";
-export const changesSummary = "The publications of datasets, and the changes of each.";
+export const changesSummary = "The publications of datasets, and what each of them changed.";
 export const stepPath = `${changesPath}/{from}..{to}.ndjson`;
 export const stepSummary = "The changes from one dataset to the next, as NDJSON.";
 export const feedPath = "/changes.atom";
@@ -19,19 +19,19 @@ const Counts = Type.Object(
   eachOf(recordKinds, () =>
     Type.Object(eachOf(changeKinds, (change) => whole(`Records that were ${change}.`, 0))),
   ),
-  { description: "Changes by kind of record." },
+  { description: "Numbers of changes by kind of record." },
 );
 
 /** Schema of an entry of the list, for the reference. */
 export const PublishedChange = Type.Object({
-  version: text("The dataset that was served from then on."),
-  published_at: time("When it was published."),
-  from: orNull(text("The dataset that was served before; `null` for the first one known.")),
+  version: text("Version of the dataset that was published."),
+  published_at: time("Time of the publication."),
+  from: orNull(text("Version that was served before; `null` for the first publication known.")),
   hash: orNull(
-    text("Hash of its records, as the guide to changes defines it; `null` while it is unknown."),
+    text("Hash of the dataset, as the guide to changes defines it; `null` while it is unknown."),
   ),
-  step: orNull(text("Path of the step from `from`; `null` if there is none.")),
-  changes: orNull(whole("Number of changes in the step.", 0)),
+  step: orNull(text("Path of the step from `from` to `version`; `null` if there is none.")),
+  changes: orNull(whole("Number of changes in the step; `null` without a step.", 0)),
   counts: orNull(Counts),
 });
 export type PublishedChange = Omit<Static<typeof PublishedChange>, "counts"> & {
@@ -46,12 +46,12 @@ export const RecordChange = Type.Object({
   record: Type.Optional(
     Type.Object(
       {},
-      { description: "The whole record, if it was added or has other members than before." },
+      { description: "The whole record, if it was added or its set of members is different now." },
     ),
   ),
-  before: Type.Optional(Type.Object({}, { description: "The members that differ, as they were." })),
-  after: Type.Optional(Type.Object({}, { description: "The same members, as they are." })),
-  into: Type.Optional(text("The GP that a merged one is part of now.")),
+  before: Type.Optional(Type.Object({}, { description: "Old values of the changed members." })),
+  after: Type.Optional(Type.Object({}, { description: "New values of the changed members." })),
+  into: Type.Optional(text("Id of the GP that the record was merged into.")),
 });
 
 export interface ChangesSource {
@@ -117,6 +117,8 @@ export interface StepPart {
   requests: number;
 }
 
+const notFetched = "This server has not fetched this step yet. Try again in 5 seconds.";
+
 interface StepOrder {
   /** Rest of the path after `/changes/`. */
   name: string;
@@ -141,7 +143,7 @@ export function findStep(
   const path = `${changesPath}/${name}`;
   if (publication === undefined) throw noSuchStep(kept, from, operations);
   const step = source.openStep(from!, to!);
-  if (step === null) throw unavailable("starting", "This server does not have this step yet.", 5);
+  if (step === null) throw unavailable("starting", notFetched, 5);
   const most = changesOfRequest * greatestRequest;
   const { limit, offset } = readQuery({ path, ...onlyPaging }, queryText, most, operations, {
     limitDefault: Infinity,
@@ -166,7 +168,7 @@ function tooMany(changes: number, most: number): Problem {
   const fault: ParameterFault = {
     parameter: "limit",
     code: "missing",
-    detail: `Required: ${changes} changes count as one request for every ${changesOfRequest}, rounded up, and your quota allows at most ${most} changes at once.`,
+    detail: `Required, because ${changes} changes are too many for one answer: your quota allows at most ${most}. Fetch them in parts, with limit and offset.`,
     minimum: 1,
     maximum: most,
   };
@@ -180,7 +182,7 @@ function noSuchStep(
 ): Problem {
   const paths = kept.toReversed().map(({ from: before, version: to }) => addressOf(before!, to));
   const next = kept.findLast((one) => one.from === from);
-  return new Problem("unknown-path", "No such step is kept; kept lists the newest that are.", {
+  return new Problem("unknown-path", "No such step is kept. /changes lists the steps that are.", {
     suggestion: next === undefined ? changesPath : addressOf(next.from!, next.version),
     operations: operations.map(({ path }) => path),
     kept: [...new Set(paths)].slice(0, keptMax),

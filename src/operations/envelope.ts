@@ -1,13 +1,16 @@
 /** Declares the members of every JSON page besides `data`, for types and reference alike: `pagination` and `meta`. */
+import { oneOf, orNull } from "#records/fields.ts";
 import { type Static, Type } from "#records/schema.ts";
 
+const count = (description: string, minimum = 0) => Type.Integer({ description, minimum });
+
 export const Pagination = Type.Object({
-  limit: Type.Integer({ minimum: 0 }),
-  offset: Type.Integer({ minimum: 0 }),
-  returned: Type.Integer({ minimum: 0, description: "Records on this page." }),
-  total: Type.Integer({ minimum: 0, description: "Records that satisfy the query; exact." }),
-  has_more: Type.Unsafe<boolean>({ type: "boolean" }),
-  next_offset: Type.Unsafe<number | null>({ type: ["integer", "null"], minimum: 1 }),
+  limit: count("Maximum number of entries on a page."),
+  offset: count("Number of entries before this page."),
+  returned: count("Number of entries on this page."),
+  total: count("Exact number of entries on all pages."),
+  has_more: Type.Boolean({ description: "Whether entries follow this page." }),
+  next_offset: orNull(count("Value of `offset` for the next page; `null` on the last one.", 1)),
 });
 export type Pagination = Static<typeof Pagination>;
 
@@ -21,21 +24,24 @@ export const hintCodes = [
 ] as const;
 
 export const Hint = Type.Object({
-  code: Type.Unsafe<(typeof hintCodes)[number]>({ type: "string", enum: [...hintCodes] }),
-  parameter: Type.Unsafe<string | null>({ type: ["string", "null"] }),
-  message: Type.String(),
-  suggestions: Type.Array(Type.String(), { maxItems: 3 }),
+  code: oneOf("Kind of hint, for programs to read.", hintCodes),
+  parameter: orNull(Type.String({ description: "Parameter that the hint concerns, or `null`." })),
+  message: Type.String({ description: "The hint in words, for people to read." }),
+  suggestions: Type.Array(Type.String(), {
+    maxItems: 3,
+    description: "Similar values that exist.",
+  }),
 });
 export type Hint = Static<typeof Hint>;
 
 /** Facts about an answer: the version of the API, the dataset that it was made from, and hints. */
 export const Meta = Type.Object({
-  api_version: Type.String(),
+  api_version: Type.String({ description: "Minor version of the API." }),
   dataset_version: Type.String({
     description:
-      "Pages of one version neither repeat nor miss a record; when it changes, begin again at offset 0.",
+      "Version of the dataset that the answer was made from. While it stays the same, pages neither repeat nor skip records; if it changes between two pages, start again at offset 0.",
   }),
-  dataset_updated_at: Type.String({ format: "date-time" }),
+  dataset_updated_at: Type.String({ format: "date-time", description: "Time of the last update." }),
   hints: Type.Array(Hint),
 });
 export type Meta = Static<typeof Meta>;

@@ -12,7 +12,7 @@ export const fetches = {
     kind: "gp",
     summary: "General Partners by name, with their principals and signals.",
     description:
-      "Every GP with a name that has all words of `gp_name`, best match first. Each has its principals by name and its signals newest first, at most 100 of each; `principals_total` and `signals_total` are the true numbers.",
+      "Every GP with a name that has all words of `gp_name`, best match first. Each comes with its principals by name and its signals newest first, at most 100 of each; `principals_total` and `signals_total` count all of them.",
     filters: { ...gpFilters, gp_name: { ...gp_name, isRequired: true, lengthMin: 2 } },
     ...common,
     example: { gp_name: "capital" },
@@ -23,7 +23,7 @@ export const fetches = {
     kind: "principal",
     summary: "Principals of General Partners, by name.",
     description:
-      "The filters describe GPs: a principal is returned if one of their GPs satisfies all of them. Each principal appears once, with all their GPs.",
+      "The filters describe GPs: a principal is returned if one of the person's GPs satisfies all filters. Each principal appears once, with all GPs of the person.",
     filters: gpFilters,
     ...common,
   },

@@ -17,7 +17,7 @@ export function hintsFor(
     hints.push({
       code: "past_the_end",
       parameter: "offset",
-      message: `There are ${selection.total} records, so there is nothing at offset ${query.offset}.`,
+      message: `The total is ${selection.total}, so there is nothing at offset ${query.offset}. Give an offset below ${selection.total}.`,
       suggestions: [],
     });
   if (isCut) hints.push(embeddedListCut);
@@ -29,7 +29,7 @@ export const embeddedListCut: Hint = {
   code: "embedded_list_cut",
   parameter: null,
   message:
-    "A GP has more principals or signals than are embedded. To list them all, give its id as gp_name to fetch-principals and fetch-signals.",
+    "At least one of these GPs has more principals or signals than are embedded. To get all of them, fetch principals and fetch signals with the id of the GP as gp_name.",
   suggestions: [],
 };
 
@@ -39,7 +39,7 @@ function hintOfMiss(known: Pick<ReadModel, "suggestionsFor">, miss: Miss): Hint 
     return {
       code: "no_searchable_character",
       parameter: miss.parameter,
-      message: `'${value}' has no letter or digit to search for.`,
+      message: `'${value}' has no letter or digit to search for. Give a value that has one.`,
       suggestions: [],
     };
   const isName = miss.parameter === "gp_name";
@@ -48,7 +48,7 @@ function hintOfMiss(known: Pick<ReadModel, "suggestionsFor">, miss: Miss): Hint 
     parameter: miss.parameter,
     message: isName
       ? `No GP has a name that matches '${value}'.`
-      : `No ${miss.kind === "gp" ? "GP" : miss.kind} carries the ${miss.parameter} '${value}'.`,
+      : `No ${miss.kind === "gp" ? "GP" : miss.kind} has the ${miss.parameter} '${value}'.`,
     suggestions: known.suggestionsFor(miss),
   };
 }

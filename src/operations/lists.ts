@@ -19,28 +19,28 @@ type List<K extends RecordKind = RecordKind> = Operation & { kind: K; name: List
 const words: EachKind<Pick<Operation, "description" | "example">> = {
   gp: {
     description:
-      "Without `sort` they are in order of name, or best match first if `gp_name` is given. Each comes without its principals and signals, but with their true numbers, `principals_total` and `signals_total`. `signal_type` and `signal_date` must hold for the same signal of the GP.",
+      "Without `sort`, GPs are in order of name, or best match first if `gp_name` is given. Each comes without its principals and signals, but with their numbers, `principals_total` and `signals_total`. `signal_type`, `signal_date_from` and `signal_date_to` must hold for the same signal of the GP.",
     example: { market: "dallas", property_type: "multifamily" },
   },
   principal: {
     description:
-      "Without `sort` they are in order of name. `market`, `tag` and `theme` are those of the GPs; `gp_name` and they must hold for the same GP of the principal.",
+      "Without `sort`, principals are in order of name. `gp_name`, `market`, `tag` and `theme` describe GPs: one GP of the principal must satisfy all of them.",
     example: { role: "executive_officer" },
   },
   signal: {
     description:
-      "Without `sort` the newest come first. `market`, `tag`, `theme` and `property_type` are the signal's own, not its GP's.",
+      "Without `sort`, the newest signals come first. `market`, `tag`, `theme` and `property_type` are the signal's own, not its GP's.",
     example: { date_from: "-90d" },
   },
   project: {
     description:
-      "Without `sort` they are in order of name. `market`, `tag`, `theme` and `property_type` are the project's own, not its GP's.",
+      "Without `sort`, projects are in order of name. `market`, `tag`, `theme` and `property_type` are the project's own, not its GP's.",
     example: { status: "under_construction", units_min: "100" },
   },
 };
 
 const rule =
-  "Returns the records that satisfy all given filters. Dates may be as precise as `2026`, `2026-03` or `2026-03-31`, or relative to the day of the dataset, such as `-90d`; a record's date that is less precise matches if any of its days does. A record without the value matches no range, and comes last in its order.";
+  "Returns the records that satisfy all given filters. Dates may be as precise as `2026`, `2026-03` or `2026-03-31`, or relative to the day of the dataset, such as `-90d`; a record whose date is a year or a month matches if any day of it does. A record without the value matches no range, and comes last if sorted by it.";
 
 /** Returns the filters that the conditions of a kind allow. */
 const conditionFilters = (kind: RecordKind): Filters =>
@@ -67,11 +67,11 @@ function filtersOn(kind: RecordKind, name: string, condition: Condition<never>):
         }),
       };
     case "id":
-      return { [name]: repeated(name, `Id of one of the ${plural}.`, idRules) };
+      return { [name]: repeated(name, `Id of a record among the ${plural}.`, idRules) };
     case "gpId":
-      return { [name]: repeated(name, "Id of a GP that it belongs to.", idRules) };
+      return { [name]: repeated(name, "Id of a GP that the record belongs to.", idRules) };
     case "hasGp":
-      return { [name]: declared(name, "Whether it belongs to a GP.", { form: "flag" }) };
+      return { [name]: declared(name, "Whether the record belongs to a GP.", { form: "flag" }) };
     case "someSignal":
       return signalFilters(name);
   }
@@ -86,7 +86,7 @@ const equalityRules = ({ as, values }: Equality<never>): Partial<DeclaredFilter>
 /** Ends of a range by the form of its values: what the parameter's name ends with, and what it means. */
 const rangeEnds = {
   date: { from: ["from", "On this day or later."], to: ["to", "On this day or before."] },
-  number: { from: ["min", "At least this."], to: ["max", "At most this."] },
+  number: { from: ["min", "At least this number."], to: ["max", "At most this number."] },
 } as const;
 
 function rangeFilters(name: string, { meaning, numbers }: Range<never>): Filters {

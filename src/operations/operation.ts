@@ -64,7 +64,7 @@ export const declared = (
 
 /** Returns a filter that takes several values, one of which is enough. */
 export const repeated = (condition: string, meaning: string, more: Partial<DeclaredFilter> = {}) =>
-  declared(condition, `${meaning} If repeated, any of them matches.`, {
+  declared(condition, `${meaning} If repeated, one match is enough.`, {
     about: meaning,
     valuesMax: parameterBounds.valuesMax,
     ...more,

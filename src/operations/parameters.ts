@@ -79,7 +79,7 @@ export function readParameters(
   const read = new Set<string>();
   const faultOf = (name: string, value: string): ParameterFault | undefined =>
     read.has(name) && !isRepeatable(operation, name)
-      ? { parameter: name, code: "repeated_parameter", detail: "Takes one value, given once." }
+      ? { parameter: name, code: "repeated_parameter", detail: "Must be given only once." }
       : faultOfValue(name, value, operation, pageSizeMax);
   for (const pair of pairs) {
     const { name, value } = pair;
@@ -288,7 +288,7 @@ function faultOfDate(parameter: string, value: string): ParameterFault | undefin
     parameter,
     code: value === "" ? "empty_value" : "unknown_value",
     detail:
-      "Must be an existing date such as 2026, 2026-03 or 2026-03-31, or days before the dataset such as -90d.",
+      "Must be an existing date such as 2026, 2026-03 or 2026-03-31, or a number of days before the day of the dataset, such as -90d.",
     allowed: ["YYYY", "YYYY-MM", "YYYY-MM-DD", "-90d"],
   };
 }
@@ -324,14 +324,14 @@ function faultOfNumber(
 const tooMany = (name: string, maximum: number): ParameterFault => ({
   parameter: name,
   code: "too_many_values",
-  detail: `Takes at most ${maximum} values.`,
+  detail: `Takes at most ${maximum} values; send the others in another request.`,
   maximum,
 });
 
 function missing(name: string, { lengthMin, values }: DeclaredFilter): ParameterFault {
   const wanted =
     values === undefined
-      ? `at least ${lengthMin} character${lengthMin === 1 ? "" : "s"}`
+      ? `with at least ${lengthMin} character${lengthMin === 1 ? "" : "s"}`
       : `one of ${values.join(", ")}`;
   return { parameter: name, code: "missing", detail: `Required, ${wanted}.` };
 }

@@ -11,10 +11,10 @@ import type { Meta } from "./envelope.ts";
 import { metaOf } from "./page.ts";
 
 const CountedValue = Type.Object({
-  value: text("The value, as a query asks for it."),
-  gps_total: whole("Number of GPs that a query for it finds.", 1),
+  value: text("The value, as you give it in a query."),
+  gps_total: whole("Number of GPs that a query for the value finds.", 1),
   spellings: list(
-    "Other spellings that find it, and perhaps other values, too: the cities of a market. Most values have none.",
+    "Other spellings that find the value: the cities of a market. A spelling may also find other values. Most values have none.",
     Type.String(),
   ),
 });
@@ -22,11 +22,11 @@ type CountedValue = Static<typeof CountedValue>;
 
 const Enum = Type.Object({
   members: list(
-    "Members that take their values from it; for `external_ids`, their names.",
-    text(""),
+    "Members that take their values from the list; for `external_ids`, the names of its members.",
+    text("Name of a member, such as `signal.type`."),
   ),
   values: list(
-    "Values in the order of the reference; a minor version may add some.",
+    "Values in the order of the reference; a minor version of the API may add some.",
     Type.Object({ value: text("The value."), meaning: text("Its meaning, in one sentence.") }),
   ),
 });
@@ -45,7 +45,7 @@ const forEachFacet = <T>(make: (facet: FacetName) => T) =>
 export const VocabularyData = Type.Object({
   ...forEachFacet((facet) =>
     list(
-      `Values that \`${facet}\` finds, most GPs first. ${filterableGp[facet].meaning}`,
+      `Values of \`${facet}\`, those of most GPs first. ${filterableGp[facet].meaning}`,
       CountedValue,
     ),
   ),

@@ -8,6 +8,7 @@ import {
   commonMembers,
   internalError,
   listedMax,
+  malformed,
   type ParameterFault,
   parameterFaultCodes,
   Problem,
@@ -160,7 +161,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   "malformed-request": {
     meaning:
       "The bytes that arrived are not an HTTP/1.1 request this server accepts: for instance two `Host` lines, a `Host` that is no host name or address, a header without a colon, or a path with a broken percent-encoding. Send the request with an ordinary HTTP client. On `/mcp` it is also a body that is no message, or two different keys in `x-api-key` and `Authorization`; `detail` says which of them.",
-    example: new Problem("malformed-request", "The request has more than one Host header."),
+    example: malformed("The request has more than one Host header. Send exactly one."),
   },
   "api-key-missing": {
     meaning:
@@ -204,7 +205,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   "access-denied": {
     meaning:
-      "`account_suspended`: the operator has suspended the account of the key; ask them. `plan`: the plan of the account does not include what was asked for; ask the operator. `origin`: a page of another site called `/mcp`; the operator can list its origin.",
+      "`account_suspended`: the operator has suspended the account of the key; ask them. `plan`: the plan of the account does not include what was asked for; ask the operator. `origin`: a page of another site called `/mcp`; the operator can list its origin by name in `CORS_ORIGINS`.",
     again: "Not until the operator has changed the account.",
     example: new Problem(
       "access-denied",
@@ -225,7 +226,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
     meaning: "The service is read-only. Use one of the methods in `allowed`, usually GET.",
     example: new Problem(
       "method-not-allowed",
-      `POST is not allowed here; use ${methods.join(", ")}.`,
+      `This path does not accept the method POST, only ${methods.join(", ")}.`,
       { allowed: methods },
     ),
   },
@@ -233,34 +234,43 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
     meaning:
       "The `Accept` header excludes every format this path can answer in. Leave it out, or name one of `available`.",
     counted: "Yes, 1.",
-    example: new Problem("not-acceptable", `This path answers in ${formatTypes.join(", ")}.`, {
-      available: formatTypes,
-    }),
+    example: new Problem(
+      "not-acceptable",
+      `This path answers only in ${formatTypes.join(", ")}. Change the Accept header, or leave it out.`,
+      { available: formatTypes },
+    ),
   },
   "request-timeout": {
     meaning:
-      "The connection was open but the request was not complete in time. Send the whole request at once.",
+      "The headers of the request did not arrive within 10 seconds, or all of it within 15; `detail` says which. Send the whole request at once.",
     again: "Yes, on a new connection.",
-    example: new Problem("request-timeout", "The whole request must arrive within 15 seconds."),
+    example: new Problem(
+      "request-timeout",
+      "The whole request must arrive within 15 seconds. Send it again on a new connection.",
+    ),
   },
   "content-too-large": {
     meaning:
       "The operations take no request body: send the parameters in the query string; a body of up to `maximum` bytes is ignored. Forms of the account pages are shorter than that.",
     again: "No. Send it without a body.",
-    example: new Problem("content-too-large", "A request body may have at most 65536 bytes.", {
-      maximum: 65_536,
-    }),
+    example: new Problem(
+      "content-too-large",
+      "The request body may have at most 65536 bytes here. Send a smaller body; GET needs none.",
+      { maximum: 65_536 },
+    ),
   },
   "uri-too-long": {
     meaning:
       "The path and query together have more than `maximum` bytes. Ask for fewer values at once.",
-    example: new Problem("uri-too-long", "The address has 9310 bytes, but may have at most 8192.", {
-      maximum: 8192,
-    }),
+    example: new Problem(
+      "uri-too-long",
+      "The address has 9310 bytes, but may have at most 8192. Send fewer or shorter parameters.",
+      { maximum: 8192 },
+    ),
   },
   "unsupported-media-type": {
     meaning:
-      "The `Content-Type` header names a type this path does not read, or no type at all. Send the body as one of the types in `available`.",
+      "The `Content-Type` header names no type, or one that this path does not accept; or, on `/mcp`, the body is compressed. Send the body uncompressed, as one of the types in `available`.",
     example: new Problem(
       "unsupported-media-type",
       "The Content-Type header names no media type; this path reads application/x-www-form-urlencoded.",
@@ -277,7 +287,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   "expectation-failed": {
     meaning: "The `Expect` header holds something other than `100-continue`. Leave the header out.",
-    example: new Problem("expectation-failed", "The header Expect may only be '100-continue'."),
+    example: new Problem("expectation-failed", "Omit the Expect header or send '100-continue'."),
   },
   "quota-exceeded": {
     meaning:
@@ -298,10 +308,11 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
     ),
   },
   "headers-too-large": {
-    meaning: "The headers together have more than `maximum` bytes. Send fewer or shorter ones.",
+    meaning:
+      "The request line and headers together have more than `maximum` bytes, or there are more than 48 header lines; `detail` says which. Send fewer or shorter headers.",
     example: new Problem(
       "headers-too-large",
-      "The request line and headers may have at most 16384 bytes in 48 lines.",
+      "The request line and headers together may have at most 16384 bytes. Shorten the address or send fewer headers.",
       { maximum: 16_384 },
     ),
   },
@@ -317,7 +328,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
       "`reason` says why: `starting` and `draining` pass within seconds; `overloaded` passes once the load drops; `timeout`, once the requested file has been made; `no_dataset`, once the operator has published records; `store_down`, once the service's database or counters can be reached again or its disk has space. Try again after `retry_after` seconds.",
     again: "Yes, after `retry_after` seconds; the header `Retry-After` says the same.",
     counted: "Only with a `reason` that arises after the key was accepted, such as `no_dataset`.",
-    example: new Problem("unavailable", "The service is starting.", {
+    example: new Problem("unavailable", "The service is starting. Try again in a few seconds.", {
       reason: "starting",
       retry_after: 1,
     }),
@@ -344,7 +355,7 @@ const faultMeanings: Readonly<Record<ParameterFault["code"], string>> = {
   out_of_range:
     "The number is below `minimum` or above `maximum`. Choose one from `minimum` to `maximum`.",
   unknown_parameter:
-    "The operation has no such parameter; `allowed` lists those it has. `suggestion` is the nearest name, `allowed_on` the operations that know this one.",
+    "The operation has no such parameter; `allowed` lists those it has. `suggestion` is the nearest name, `allowed_on` lists the operations that do have the parameter.",
   repeated_parameter:
     "The parameter may be given only once. The reference says which may be repeated.",
   too_many_values: "The parameter is given more than `maximum` times. Ask in several requests.",
@@ -352,5 +363,5 @@ const faultMeanings: Readonly<Record<ParameterFault["code"], string>> = {
     "Name or value is not percent-encoded UTF-8, or holds a control character. Let your HTTP library encode it.",
   unknown_value:
     "The parameter does not take this value: its closed list lacks it, or the date does not exist. Choose from `allowed`, which has the list or the forms of a date.",
-  out_of_order: "The range ends before it begins. Swap its ends.",
+  out_of_order: "The range ends before it begins. Swap the two values.",
 };

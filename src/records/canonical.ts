@@ -8,7 +8,7 @@ import { type EachKind, eachOf, type LinkedKind, type RecordKind, recordKinds } 
 import { type Static, type TSchema, Type } from "./schema.ts";
 
 /** Id as the source writes it, unique among the source's records of a kind. */
-const sourceId = text("The source's own id.", 200);
+const sourceId = text("Id of the record in the source.", 200);
 
 /** Members that a source may give in part or leave out. */
 const stated = {
@@ -27,7 +27,7 @@ const stated = {
 const links = {
   former_ids: Type.Array(sourceId, { description: "Source ids or `gp_…` ids this GP replaces." }),
   project_ids: Type.Array(sourceId, { description: "Source ids of the projects concerned." }),
-  gps: Type.Array(sourceId, { description: "Source ids of the GPs it belongs to." }),
+  gps: Type.Array(sourceId, { description: "Source ids of the GPs of the record." }),
 };
 
 type Declared<K extends RecordKind> = (typeof declarations)[K];

@@ -148,7 +148,7 @@ const stateFaults = (record: Readonly<Record<string, unknown>>): RecordFault[] =
     .filter(([state, country]) => isUnknownState(record[state]) && mayBeInUs(record[country]))
     .map(([field, country]) => ({
       field,
-      reason: `must be a USPS code such as TX, unless ${country} names another country`,
+      reason: `must be a USPS code such as TX, unless ${country} names a country other than the US`,
     }));
 
 const isUnknownState = (state: unknown) =>

@@ -8,9 +8,9 @@ import { externalIdKeys, externalIdMeanings, provenanceBases } from "./vocabular
 export const Provenance = Type.Object(
   {
     source: text("Name of the import that brought the record.", 64),
-    basis: oneOf("Why the record is believed.", provenanceBases),
-    confidence: decimal("Confidence, from 0 to 1.", 0, 1),
-    url: orNull(link("Page where the source says so.")),
+    basis: oneOf("What the record is based on.", provenanceBases),
+    confidence: decimal("Confidence that the record is right, from 0 to 1.", 0, 1),
+    url: orNull(link("Page of the source that the record comes from.")),
   },
   {
     description: "Where the record comes from and how certain it is.",
@@ -36,7 +36,7 @@ export const ExternalIds = Type.Object(
       Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 100 }))),
     ]),
   ) as Record<(typeof externalIdKeys)[number], TOptional<TArray<TString>>>,
-  { description: "Ids elsewhere; only keys with a known id.", additionalProperties: false },
+  { description: "Known ids in other registers, by register.", additionalProperties: false },
 );
 export type ExternalIds = Static<typeof ExternalIds>;
 
@@ -49,12 +49,12 @@ export type GpLink = Static<typeof GpLink>;
 export const gps = list("GPs that this record belongs to; may be empty.", GpLink);
 export const markets = list("Metropolitan areas by title, such as `Austin-Round Rock, TX`.", label);
 export const labels = {
-  tags: list("Open vocabulary: facts such as `reg_d_506c`.", label),
-  themes: list("Open vocabulary: subjects of the business.", label),
+  tags: list("Facts such as `reg_d_506c`, from an open vocabulary.", label),
+  themes: list("Subjects of the business, from an open vocabulary.", label),
 };
 export const origin = {
   provenance: Provenance,
-  updated_at: time("Time of the last change of the content, UTC."),
+  updated_at: time("Time when the content last changed, in UTC."),
 };
 
 /** Conditions that every kind of record has after its own. */

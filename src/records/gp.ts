@@ -10,24 +10,24 @@ import { propertyTypes, strategies } from "./vocabulary.ts";
 
 /** Members of a GP as stored. Its principals and signals are embedded when it is served. */
 export const gpMembers = {
-  id: id("gp", "Stable id."),
-  former_ids: list("Ids of GPs that turned out to be this one.", Type.String()),
-  name: text("Name it is known by."),
-  legal_name: orNull(text("Name as registered.")),
-  aliases: list("Other names; searched too.", text("An alias.")),
-  description: orNull(text("What it does.", 10_000)),
-  website: orNull(link("Its website.")),
+  id: id("gp", "Stable id of the GP."),
+  former_ids: list("Former ids: those of GPs that turned out to be this GP.", Type.String()),
+  name: text("Name by which the GP is known."),
+  legal_name: orNull(text("Legal name, as registered.")),
+  aliases: list("Other names of the GP, which a search also finds.", text("An alias.")),
+  description: orNull(text("What the GP does.", 10_000)),
+  website: orNull(link("Website of the GP.")),
   hq_city: orNull(text("City of the head office.", 200)),
   hq_state: orNull(text("State of the head office, two letters in the US.", 100)),
   hq_country: orNull(
     text("Country of the head office, normally an ISO 3166-1 alpha-2 code such as US.", 100),
   ),
-  founded_year: orNull(whole("Year of foundation.", 1600, 2200)),
-  aum_usd: orNull(whole("Assets under management, whole US dollars.")),
+  founded_year: orNull(whole("Year in which the GP was founded.", 1600, 2200)),
+  aum_usd: orNull(whole("Assets under management, in whole US dollars.")),
   aum_as_of: orNull(date("Date of `aum_usd`.")),
-  raised_to_date_usd: orNull(whole("Capital raised so far, whole US dollars.")),
-  strategies: list("How it invests.", oneOf("A strategy.", strategies)),
-  property_types: list("What it invests in.", oneOf("A property type.", propertyTypes)),
+  raised_to_date_usd: orNull(whole("Capital raised so far, in whole US dollars.")),
+  strategies: list("How the GP invests.", oneOf("A strategy.", strategies)),
+  property_types: list("What the GP invests in.", oneOf("A property type.", propertyTypes)),
   ...labels,
   markets,
   external_ids: ExternalIds,
@@ -38,15 +38,15 @@ type EmbeddedKind = (typeof embeddedKinds)[number];
 
 const embedded = {
   principals: list(
-    "Its principals by name, at most 100, without `gps`, `tags`, `themes`, `markets`.",
+    "Principals of the GP by name, at most 100, without `gps`, `tags`, `themes`, `markets`.",
     Type.Object(principalMembers, { additionalProperties: false }),
   ),
-  principals_total: whole("Number of its principals."),
+  principals_total: whole("Total number of the GP's principals."),
   signals: list(
-    "Its signals, newest first, at most 100, without `gps`.",
+    "Signals of the GP, newest first, at most 100, without `gps`.",
     Type.Object(signalMembers, { additionalProperties: false }),
   ),
-  signals_total: whole("Number of its signals."),
+  signals_total: whole("Total number of the GP's signals."),
 } satisfies Record<`${EmbeddedKind}s` | `${EmbeddedKind}s_total`, TSchema>;
 
 export const Gp = Type.Object({ ...gpMembers, ...embedded }, { additionalProperties: false });

@@ -14,12 +14,12 @@ import { equality, type Filterable, onMembers } from "./filterable.ts";
 import { ownershipBands, principalRoles } from "./vocabulary.ts";
 
 export const principalMembers = {
-  id: id("principal", "Stable id."),
-  name: text("Full name."),
+  id: id("principal", "Stable id of the principal."),
+  name: text("Full name of the person."),
   first_name: orNull(text("First name.", 200)),
   middle_name: orNull(text("Middle name.", 200)),
   last_name: orNull(text("Last name.", 200)),
-  title: orNull(text("Title as the source writes it.")),
+  title: orNull(text("Job title, as the source writes it.")),
   roles: list("Roles of the person at the GP.", oneOf("A role.", principalRoles)),
   city: orNull(text("City of the office.", 200)),
   state: orNull(text("State of the office.", 100)),
@@ -27,11 +27,11 @@ export const principalMembers = {
     text("Country of the office, normally an ISO 3166-1 alpha-2 code such as US.", 100),
   ),
   email: orNull(text("Business email address.", 320)),
-  linkedin_url: orNull(link("LinkedIn page.")),
-  ownership_band: orNull(oneOf("Share owned, in per cent.", ownershipBands)),
-  start_date: orNull(date("Start at the GP, as precisely as known.")),
-  first_seen_date: orNull(date("First time the source named the person.")),
-  last_seen_date: orNull(date("Last time the source named the person.")),
+  linkedin_url: orNull(link("LinkedIn page of the person.")),
+  ownership_band: orNull(oneOf("Share of the GP owned, in per cent.", ownershipBands)),
+  start_date: orNull(date("Date when the person started at the GP, as precisely as known.")),
+  first_seen_date: orNull(date("Date when the source first named the person.")),
+  last_seen_date: orNull(date("Date when the source last named the person.")),
   external_ids: ExternalIds,
   ...origin,
 };

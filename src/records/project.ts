@@ -2,7 +2,7 @@
 import { Type, type Static } from "./schema.ts";
 import { ExternalIds, filterableCommon, gps, labels, onExternalIds, origin } from "./common.ts";
 import { equality, type Filterable, onMembers } from "./filterable.ts";
-import { date, decimal, id, label, oneOf, orNull, text, whole } from "./fields.ts";
+import { date, decimal, id, oneOf, orNull, text, whole } from "./fields.ts";
 import {
   marketBases,
   projectStatuses,
@@ -12,7 +12,7 @@ import {
 } from "./vocabulary.ts";
 
 const projectMembers = {
-  id: id("project", "Stable id."),
+  id: id("project", "Stable id of the project."),
   name: text("Name of the project."),
   type: oneOf("Kind of project.", projectTypes),
   property_type: oneOf("Kind of property.", propertyTypes),
@@ -22,19 +22,19 @@ const projectMembers = {
   state: orNull(text("State, two letters in the US.", 100)),
   zip: orNull(text("Postal code.", 20)),
   country: orNull(text("Country, normally an ISO 3166-1 alpha-2 code such as US.", 100)),
-  market: orNull(label),
-  market_basis: orNull(oneOf("Source of the market.", marketBases)),
-  latitude: orNull(decimal("Degrees north.", -90, 90)),
-  longitude: orNull(decimal("Degrees east.", -180, 180)),
+  market: orNull(text("Title of the metropolitan area.", 100)),
+  market_basis: orNull(oneOf("How `market` is known.", marketBases)),
+  latitude: orNull(decimal("Latitude in degrees north.", -90, 90)),
+  longitude: orNull(decimal("Longitude in degrees east.", -180, 180)),
   units: orNull(whole("Number of dwellings.")),
   affordable_units: orNull(whole("Number of dwellings let or sold below market.")),
-  square_feet: orNull(whole("Floor area, square feet.")),
-  total_amount_usd: orNull(whole("Total amount, US dollars.")),
-  raised_amount_usd: orNull(whole("Amount raised, US dollars.")),
-  start_date: orNull(date("Start, as precisely as known.")),
-  completion_date: orNull(date("Completion, actual or planned.")),
-  first_sale_date: orNull(date("First sale of a share.")),
-  strategy: orNull(oneOf("How it is meant to earn money.", strategies)),
+  square_feet: orNull(whole("Floor area in square feet.")),
+  total_amount_usd: orNull(whole("Total amount in whole US dollars.")),
+  raised_amount_usd: orNull(whole("Amount raised so far, in whole US dollars.")),
+  start_date: orNull(date("Date of the start, as precisely as known.")),
+  completion_date: orNull(date("Date of completion, actual or planned.")),
+  first_sale_date: orNull(date("Date of the first sale of a share.")),
+  strategy: orNull(oneOf("How the project is meant to earn money.", strategies)),
   ...labels,
   external_ids: ExternalIds,
   ...origin,

@@ -2,24 +2,24 @@
 import { Type, type Static } from "./schema.ts";
 import { filterableCommon, gps, labels, origin } from "./common.ts";
 import { equality, type Filterable, onMembers } from "./filterable.ts";
-import { date, dateOrTime, id, label, link, list, oneOf, orNull, text, whole } from "./fields.ts";
+import { date, dateOrTime, id, link, list, oneOf, orNull, text, whole } from "./fields.ts";
 import { amountBases, propertyTypes, signalTypes } from "./vocabulary.ts";
 
 export const signalMembers = {
-  id: id("signal", "Stable id."),
+  id: id("signal", "Stable id of the signal."),
   type: oneOf("What happened.", signalTypes),
-  title: text("Title in one line."),
-  summary: orNull(text("Summary in one paragraph.", 10_000)),
-  date: date("When it happened, as precisely as known."),
-  published_at: orNull(dateOrTime("When it was published, as precisely as known.")),
+  title: text("Title of the signal, in one line."),
+  summary: orNull(text("Summary of the signal, in one paragraph.", 10_000)),
+  date: date("Date of the event, as precisely as known."),
+  published_at: orNull(dateOrTime("When the event was published, as precisely as known.")),
   amount_usd: orNull(
-    whole("Amount, whole US dollars; negative for a decrease.", -Number.MAX_SAFE_INTEGER),
+    whole("Amount in whole US dollars; negative for a decrease.", -Number.MAX_SAFE_INTEGER),
   ),
-  amount_basis: orNull(oneOf("Meaning of the amount.", amountBases)),
-  market: orNull(label),
+  amount_basis: orNull(oneOf("What `amount_usd` measures.", amountBases)),
+  market: orNull(text("Title of the metropolitan area concerned.", 100)),
   property_types: list("Property types concerned.", oneOf("A property type.", propertyTypes)),
-  project_ids: list("Projects concerned.", id("project", "Id of a project.")),
-  url: orNull(link("Page to read about it.")),
+  project_ids: list("Ids of the projects concerned.", id("project", "Id of a project.")),
+  url: orNull(link("Page with more about the event.")),
   ...labels,
   ...origin,
 };
@@ -32,7 +32,7 @@ const filterableSignal = {
   gp_id: { by: "gpId" },
   project_id: equality<Signal>(
     (signal) => signal.project_ids,
-    "Id of a project that it concerns.",
+    "Id of a project that the signal concerns.",
     { as: "id" },
   ),
   has_gp: { by: "hasGp" },

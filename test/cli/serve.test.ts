@@ -166,11 +166,11 @@ test("an address that cannot be listened on is named, and what to change", async
     allCommands(dataDir, { LOG_LEVEL: "silent", ...settings }).refusal(code, "serve");
   assert.equal(
     await faultOf(exitCodes.busy, { PORT: String(port) }),
-    `error: 127.0.0.1:${port} is in use by another program. Stop that program, or set PORT to another port.\n`,
+    `error: 127.0.0.1:${port} is in use by another program. Stop that program, or choose another port in PORT.\n`,
   );
   assert.equal(
     await faultOf(exitCodes.busy, { PORT: "0", ADMIN_ADDRESS: `127.0.0.1:${port}` }),
-    `error: 127.0.0.1:${port} is in use by another program. Stop that program, or set ADMIN_ADDRESS to another port.\n`,
+    `error: 127.0.0.1:${port} is in use by another program. Stop that program, or choose another port in ADMIN_ADDRESS.\n`,
   );
   // Kept for documentation (RFC 5737), so no machine has it.
   assert.equal(

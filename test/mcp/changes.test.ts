@@ -40,7 +40,7 @@ test("from an earlier dataset to the one that is served every change comes once,
     }
     assert.deepEqual(found, expected);
     if (to === third) assert.equal(rest, null);
-    else assert.match(rest!, new RegExp(`^These lead to ${to}\\. `));
+    else assert.match(rest!, new RegExp(`^These changes lead to version ${to}\\. `));
   }
   const brief = await callTool(service, "changes_since", { version: first, limit: 1 });
   const [{ change, kind, id }] = brief.structuredContent.data;

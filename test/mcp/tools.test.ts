@@ -289,7 +289,7 @@ test("lists are exact, in brief unless asked otherwise, and go on where they end
   assert.deepEqual(dataOf(missed), []);
   assert.match(
     missed.structuredContent.meta.hints[0].message,
-    /^No project carries the market 'dalas'/,
+    /^No project has the market 'dalas'/,
   );
 });
 

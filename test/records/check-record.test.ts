@@ -113,7 +113,7 @@ test("dates are as precise as the source and exist", () => {
 
 test("a state is one of the US unless the record names another country", () => {
   const reason = (country: string) =>
-    `must be a USPS code such as TX, unless ${country} names another country`;
+    `must be a USPS code such as TX, unless ${country} names a country other than the US`;
   for (const [kind, state, country] of [
     ["gp", "hq_state", "hq_country"],
     ["principal", "state", "country"],

@@ -43,7 +43,7 @@ export type PropertyType =
   | "unknown"
   | (string & {});
 
-/** Ids elsewhere; only keys with a known id. */
+/** Known ids in other registers, by register. */
 export interface ExternalIds {
   cik?: string[];
   crd?: string[];
@@ -73,7 +73,7 @@ export interface Provenance {
   /** Name of the import that brought the record. */
   source: string;
   /**
-   * Why the record is believed.
+   * What the record is based on.
    *
    * - `stated`: The source states it.
    * - `adv_file_number`: The GP reports the file number of the offering in its Form ADV.
@@ -87,9 +87,9 @@ export interface Provenance {
    * - `named_sponsor`: A public register names the sponsor.
    */
   basis: ProvenanceBasis;
-  /** Confidence, from 0 to 1. */
+  /** Confidence that the record is right, from 0 to 1. */
   confidence: number;
-  /** Page where the source says so. */
+  /** Page of the source that the record comes from. */
   url: string | null;
 }
 
@@ -116,9 +116,9 @@ export type OwnershipBand =
   | (string & {});
 
 export interface GpPrincipal {
-  /** Stable id. */
+  /** Stable id of the principal. */
   id: string;
-  /** Full name. */
+  /** Full name of the person. */
   name: string;
   /** First name. */
   first_name: string | null;
@@ -126,7 +126,7 @@ export interface GpPrincipal {
   middle_name: string | null;
   /** Last name. */
   last_name: string | null;
-  /** Title as the source writes it. */
+  /** Job title, as the source writes it. */
   title: string | null;
   /** Roles of the person at the GP. */
   roles: Role[];
@@ -138,10 +138,10 @@ export interface GpPrincipal {
   country: string | null;
   /** Business email address. */
   email: string | null;
-  /** LinkedIn page. */
+  /** LinkedIn page of the person. */
   linkedin_url: string | null;
   /**
-   * Share owned, in per cent.
+   * Share of the GP owned, in per cent.
    *
    * - `under_5`: Less than 5 %.
    * - `5_10`: 5 % or more, less than 10 %.
@@ -151,17 +151,17 @@ export interface GpPrincipal {
    * - `over_75`: 75 % or more.
    */
   ownership_band: OwnershipBand | null;
-  /** Start at the GP, as precisely as known. */
+  /** Date when the person started at the GP, as precisely as known. */
   start_date: string | null;
-  /** First time the source named the person. */
+  /** Date when the source first named the person. */
   first_seen_date: string | null;
-  /** Last time the source named the person. */
+  /** Date when the source last named the person. */
   last_seen_date: string | null;
-  /** Ids elsewhere; only keys with a known id. */
+  /** Known ids in other registers, by register. */
   external_ids: ExternalIds;
   /** Where the record comes from and how certain it is. */
   provenance: Provenance;
-  /** Time of the last change of the content, UTC. */
+  /** Time when the content last changed, in UTC. */
   updated_at: string;
 }
 
@@ -201,7 +201,7 @@ export type AmountBasis =
   | (string & {});
 
 export interface GpSignal {
-  /** Stable id. */
+  /** Stable id of the signal. */
   id: string;
   /**
    * What happened.
@@ -229,18 +229,18 @@ export interface GpSignal {
    * - `other`: Something else happened.
    */
   type: SignalType;
-  /** Title in one line. */
+  /** Title of the signal, in one line. */
   title: string;
-  /** Summary in one paragraph. */
+  /** Summary of the signal, in one paragraph. */
   summary: string | null;
-  /** When it happened, as precisely as known. */
+  /** Date of the event, as precisely as known. */
   date: string;
-  /** When it was published, as precisely as known. */
+  /** When the event was published, as precisely as known. */
   published_at: string | null;
-  /** Amount, whole US dollars; negative for a decrease. */
+  /** Amount in whole US dollars; negative for a decrease. */
   amount_usd: number | null;
   /**
-   * Meaning of the amount.
+   * What `amount_usd` measures.
    *
    * - `offering_total`: The size of the whole offering, sold or not.
    * - `sold_to_date`: The part of an offering sold so far.
@@ -252,37 +252,38 @@ export interface GpSignal {
    * - `other`: Some other amount; the title or summary says which.
    */
   amount_basis: AmountBasis | null;
+  /** Title of the metropolitan area concerned. */
   market: string | null;
   /** Property types concerned. */
   property_types: PropertyType[];
-  /** Projects concerned. */
+  /** Ids of the projects concerned. */
   project_ids: string[];
-  /** Page to read about it. */
+  /** Page with more about the event. */
   url: string | null;
-  /** Open vocabulary: facts such as `reg_d_506c`. */
+  /** Facts such as `reg_d_506c`, from an open vocabulary. */
   tags: string[];
-  /** Open vocabulary: subjects of the business. */
+  /** Subjects of the business, from an open vocabulary. */
   themes: string[];
   /** Where the record comes from and how certain it is. */
   provenance: Provenance;
-  /** Time of the last change of the content, UTC. */
+  /** Time when the content last changed, in UTC. */
   updated_at: string;
 }
 
 export interface Gp {
-  /** Stable id. */
+  /** Stable id of the GP. */
   id: string;
-  /** Ids of GPs that turned out to be this one. */
+  /** Former ids: those of GPs that turned out to be this GP. */
   former_ids: string[];
-  /** Name it is known by. */
+  /** Name by which the GP is known. */
   name: string;
-  /** Name as registered. */
+  /** Legal name, as registered. */
   legal_name: string | null;
-  /** Other names; searched too. */
+  /** Other names of the GP, which a search also finds. */
   aliases: string[];
-  /** What it does. */
+  /** What the GP does. */
   description: string | null;
-  /** Its website. */
+  /** Website of the GP. */
   website: string | null;
   /** City of the head office. */
   hq_city: string | null;
@@ -290,37 +291,37 @@ export interface Gp {
   hq_state: string | null;
   /** Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. */
   hq_country: string | null;
-  /** Year of foundation. */
+  /** Year in which the GP was founded. */
   founded_year: number | null;
-  /** Assets under management, whole US dollars. */
+  /** Assets under management, in whole US dollars. */
   aum_usd: number | null;
   /** Date of `aum_usd`. */
   aum_as_of: string | null;
-  /** Capital raised so far, whole US dollars. */
+  /** Capital raised so far, in whole US dollars. */
   raised_to_date_usd: number | null;
-  /** How it invests. */
+  /** How the GP invests. */
   strategies: Strategy[];
-  /** What it invests in. */
+  /** What the GP invests in. */
   property_types: PropertyType[];
-  /** Open vocabulary: facts such as `reg_d_506c`. */
+  /** Facts such as `reg_d_506c`, from an open vocabulary. */
   tags: string[];
-  /** Open vocabulary: subjects of the business. */
+  /** Subjects of the business, from an open vocabulary. */
   themes: string[];
   /** Metropolitan areas by title, such as `Austin-Round Rock, TX`. */
   markets: string[];
-  /** Ids elsewhere; only keys with a known id. */
+  /** Known ids in other registers, by register. */
   external_ids: ExternalIds;
   /** Where the record comes from and how certain it is. */
   provenance: Provenance;
-  /** Time of the last change of the content, UTC. */
+  /** Time when the content last changed, in UTC. */
   updated_at: string;
-  /** Its principals by name, at most 100, without `gps`, `tags`, `themes`, `markets`. */
+  /** Principals of the GP by name, at most 100, without `gps`, `tags`, `themes`, `markets`. */
   principals: GpPrincipal[];
-  /** Number of its principals. */
+  /** Total number of the GP's principals. */
   principals_total: number;
-  /** Its signals, newest first, at most 100, without `gps`. */
+  /** Signals of the GP, newest first, at most 100, without `gps`. */
   signals: GpSignal[];
-  /** Number of its signals. */
+  /** Total number of the GP's signals. */
   signals_total: number;
 }
 
@@ -332,9 +333,9 @@ export interface LinkedGp {
 }
 
 export interface Principal extends GpPrincipal {
-  /** Open vocabulary: facts such as `reg_d_506c`. */
+  /** Facts such as `reg_d_506c`, from an open vocabulary. */
   tags: string[];
-  /** Open vocabulary: subjects of the business. */
+  /** Subjects of the business, from an open vocabulary. */
   themes: string[];
   /** Metropolitan areas by title, such as `Austin-Round Rock, TX`. */
   markets: string[];
@@ -376,7 +377,7 @@ export type MarketBasis =
   | (string & {});
 
 export interface Project {
-  /** Stable id. */
+  /** Stable id of the project. */
   id: string;
   /** Name of the project. */
   name: string;
@@ -448,37 +449,38 @@ export interface Project {
   zip: string | null;
   /** Country, normally an ISO 3166-1 alpha-2 code such as US. */
   country: string | null;
+  /** Title of the metropolitan area. */
   market: string | null;
   /**
-   * Source of the market.
+   * How `market` is known.
    *
    * - `property_address`: The market of the property's own address.
    * - `issuer_address`: The market of the issuer's address, since the source names no property; the property may be elsewhere.
    * - `stated`: The market that the source names.
    */
   market_basis: MarketBasis | null;
-  /** Degrees north. */
+  /** Latitude in degrees north. */
   latitude: number | null;
-  /** Degrees east. */
+  /** Longitude in degrees east. */
   longitude: number | null;
   /** Number of dwellings. */
   units: number | null;
   /** Number of dwellings let or sold below market. */
   affordable_units: number | null;
-  /** Floor area, square feet. */
+  /** Floor area in square feet. */
   square_feet: number | null;
-  /** Total amount, US dollars. */
+  /** Total amount in whole US dollars. */
   total_amount_usd: number | null;
-  /** Amount raised, US dollars. */
+  /** Amount raised so far, in whole US dollars. */
   raised_amount_usd: number | null;
-  /** Start, as precisely as known. */
+  /** Date of the start, as precisely as known. */
   start_date: string | null;
-  /** Completion, actual or planned. */
+  /** Date of completion, actual or planned. */
   completion_date: string | null;
-  /** First sale of a share. */
+  /** Date of the first sale of a share. */
   first_sale_date: string | null;
   /**
-   * How it is meant to earn money.
+   * How the project is meant to earn money.
    *
    * - `core`: Stable, leased property, held for income with little debt.
    * - `core_plus`: Stable property whose income can still be raised a little.
@@ -492,34 +494,34 @@ export interface Project {
    * - `co_investment`: Single deals made alongside another sponsor or fund.
    */
   strategy: Strategy | null;
-  /** Open vocabulary: facts such as `reg_d_506c`. */
+  /** Facts such as `reg_d_506c`, from an open vocabulary. */
   tags: string[];
-  /** Open vocabulary: subjects of the business. */
+  /** Subjects of the business, from an open vocabulary. */
   themes: string[];
-  /** Ids elsewhere; only keys with a known id. */
+  /** Known ids in other registers, by register. */
   external_ids: ExternalIds;
   /** Where the record comes from and how certain it is. */
   provenance: Provenance;
-  /** Time of the last change of the content, UTC. */
+  /** Time when the content last changed, in UTC. */
   updated_at: string;
   /** GPs that this record belongs to; may be empty. */
   gps: LinkedGp[];
 }
 
 export interface ListedGp {
-  /** Stable id. */
+  /** Stable id of the GP. */
   id: string;
-  /** Ids of GPs that turned out to be this one. */
+  /** Former ids: those of GPs that turned out to be this GP. */
   former_ids: string[];
-  /** Name it is known by. */
+  /** Name by which the GP is known. */
   name: string;
-  /** Name as registered. */
+  /** Legal name, as registered. */
   legal_name: string | null;
-  /** Other names; searched too. */
+  /** Other names of the GP, which a search also finds. */
   aliases: string[];
-  /** What it does. */
+  /** What the GP does. */
   description: string | null;
-  /** Its website. */
+  /** Website of the GP. */
   website: string | null;
   /** City of the head office. */
   hq_city: string | null;
@@ -527,33 +529,33 @@ export interface ListedGp {
   hq_state: string | null;
   /** Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. */
   hq_country: string | null;
-  /** Year of foundation. */
+  /** Year in which the GP was founded. */
   founded_year: number | null;
-  /** Assets under management, whole US dollars. */
+  /** Assets under management, in whole US dollars. */
   aum_usd: number | null;
   /** Date of `aum_usd`. */
   aum_as_of: string | null;
-  /** Capital raised so far, whole US dollars. */
+  /** Capital raised so far, in whole US dollars. */
   raised_to_date_usd: number | null;
-  /** How it invests. */
+  /** How the GP invests. */
   strategies: Strategy[];
-  /** What it invests in. */
+  /** What the GP invests in. */
   property_types: PropertyType[];
-  /** Open vocabulary: facts such as `reg_d_506c`. */
+  /** Facts such as `reg_d_506c`, from an open vocabulary. */
   tags: string[];
-  /** Open vocabulary: subjects of the business. */
+  /** Subjects of the business, from an open vocabulary. */
   themes: string[];
   /** Metropolitan areas by title, such as `Austin-Round Rock, TX`. */
   markets: string[];
-  /** Ids elsewhere; only keys with a known id. */
+  /** Known ids in other registers, by register. */
   external_ids: ExternalIds;
   /** Where the record comes from and how certain it is. */
   provenance: Provenance;
-  /** Time of the last change of the content, UTC. */
+  /** Time when the content last changed, in UTC. */
   updated_at: string;
-  /** Number of its principals. */
+  /** Total number of the GP's principals. */
   principals_total: number;
-  /** Number of its signals. */
+  /** Total number of the GP's signals. */
   signals_total: number;
 }
 
@@ -573,44 +575,50 @@ export type ExportFormat =
 export interface ExportedFile {
   /** Path of the file. */
   path: string;
-  /** Kind of its records. */
+  /** Kind of record in the file. */
   kind: Kind;
   /** Format of the file. */
   format: ExportFormat;
-  /** Number of records in it. */
+  /** Number of records in the file. */
   records: number;
-  /** Size; `null` until the file is made, when it is first requested. */
+  /** Size in bytes; `null` until the file is first requested and made. */
   bytes: number | null;
-  /** Hash of the file, in hexadecimal; `null` until it is made. */
+  /** SHA-256 of the file in hexadecimal; `null` until the file is made. */
   sha256: string | null;
 }
 
 export interface ExportedDataset {
   /** Version of the dataset, as in `meta.dataset_version`. */
   version: string;
-  /** Whether the operations answer from it. */
+  /** Whether the operations answer from this dataset. */
   is_current: boolean;
-  /** When it was built. */
+  /** Time when the dataset was built. */
   built_at: string;
-  /** Its files: one for each kind of record and format. */
+  /** Files of the dataset, one for each kind of record and each format. */
   files: ExportedFile[];
 }
 
 export interface Pagination {
+  /** Maximum number of entries on a page. */
   limit: number;
+  /** Number of entries before this page. */
   offset: number;
-  /** Records on this page. */
+  /** Number of entries on this page. */
   returned: number;
-  /** Records that satisfy the query; exact. */
+  /** Exact number of entries on all pages. */
   total: number;
+  /** Whether entries follow this page. */
   has_more: boolean;
+  /** Value of `offset` for the next page; `null` on the last one. */
   next_offset: number | null;
 }
 
 export interface Meta {
+  /** Minor version of the API. */
   api_version: string;
-  /** Pages of one version neither repeat nor miss a record; when it changes, begin again at offset 0. */
+  /** Version of the dataset that the answer was made from. While it stays the same, pages neither repeat nor skip records; if it changes between two pages, start again at offset 0. */
   dataset_version: string;
+  /** Time of the last update. */
   dataset_updated_at: string;
   hints: Hint[];
 }
@@ -624,9 +632,13 @@ export type HintCode =
   | (string & {});
 
 export interface Hint {
+  /** Kind of hint, for programs to read. */
   code: HintCode;
+  /** Parameter that the hint concerns, or `null`. */
   parameter: string | null;
+  /** The hint in words, for people to read. */
   message: string;
+  /** Similar values that exist. */
   suggestions: string[];
 }
 
@@ -641,7 +653,7 @@ export interface KindCounts {
   merged: number;
 }
 
-/** Changes by kind of record. */
+/** Numbers of changes by kind of record. */
 export interface Counts {
   gp: KindCounts;
   principal: KindCounts;
@@ -650,19 +662,19 @@ export interface Counts {
 }
 
 export interface PublishedChange {
-  /** The dataset that was served from then on. */
+  /** Version of the dataset that was published. */
   version: string;
-  /** When it was published. */
+  /** Time of the publication. */
   published_at: string;
-  /** The dataset that was served before; `null` for the first one known. */
+  /** Version that was served before; `null` for the first publication known. */
   from: string | null;
-  /** Hash of its records, as the guide to changes defines it; `null` while it is unknown. */
+  /** Hash of the dataset, as the guide to changes defines it; `null` while it is unknown. */
   hash: string | null;
-  /** Path of the step from `from`; `null` if there is none. */
+  /** Path of the step from `from` to `version`; `null` if there is none. */
   step: string | null;
-  /** Number of changes in the step. */
+  /** Number of changes in the step; `null` without a step. */
   changes: number | null;
-  /** Changes by kind of record. */
+  /** Numbers of changes by kind of record. */
   counts: Counts | null;
 }
 
@@ -680,13 +692,13 @@ export interface RecordChange {
   kind: Kind;
   /** Id of the record. */
   id: string;
-  /** The whole record, if it was added or has other members than before. */
+  /** The whole record, if it was added or its set of members is different now. */
   record?: Record<string, unknown>;
-  /** The members that differ, as they were. */
+  /** Old values of the changed members. */
   before?: Record<string, unknown>;
-  /** The same members, as they are. */
+  /** New values of the changed members. */
   after?: Record<string, unknown>;
-  /** The GP that a merged one is part of now. */
+  /** Id of the GP that the record was merged into. */
   into?: string;
 }
 
@@ -706,19 +718,21 @@ export type ParameterFaultCode =
   | (string & {});
 
 export interface ParameterFault {
-  /** The parameter as it was sent, cut to 50 characters. */
+  /** Name of the parameter as it was sent, cut to 50 characters. */
   parameter: string;
-  /** The kind of fault, for programs to read. */
+  /** Kind of fault, for programs to read. */
   code: ParameterFaultCode;
   /** The fault in words, for people to read. */
   detail: string;
-  /** The nearest existing parameter. */
+  /** Parameter or value that was probably meant. */
   suggestion?: string;
+  /** Smallest value or length accepted. */
   minimum?: number;
+  /** Largest value, length or count accepted. */
   maximum?: number;
-  /** Parameters of this operation, or values of the parameter. */
+  /** Parameters that the path takes, or values that the parameter takes. */
   allowed?: string[];
-  /** Paths of the operations that have it. */
+  /** Paths of operations that take the parameter. */
   allowed_on?: string[];
 }
 
@@ -733,13 +747,13 @@ export type QuotaName =
 export interface QuotaPolicy {
   /** Name of the quota. */
   name: QuotaName;
-  /** Requests the window admits. */
+  /** Number of requests that each window admits. */
   quota: number;
   /** Length of the window in seconds. */
   window: number;
-  /** Requests it still admits. */
+  /** Number of requests that the current window still admits. */
   remaining: number;
-  /** Seconds until the window admits more. */
+  /** Seconds until more requests are admitted. */
   reset: number;
 }
 
@@ -768,7 +782,7 @@ export type ProblemCode =
 
 /** An error of the service; `code` tells which, and which other members it has. */
 export interface Problem {
-  /** URI reference that names the error. */
+  /** URI reference that identifies the kind of error. */
   type: string;
   /** The error in one line; the same for every error of this code. */
   title: string;
@@ -776,11 +790,11 @@ export interface Problem {
   status: number;
   /** What went wrong this time, for people to read. */
   detail: string;
-  /** The kind of error, for programs to read; it never changes. */
+  /** Kind of error, for programs to read. The codes never change. */
   code: ProblemCode;
-  /** Id of the request, as in the header `X-Request-Id`. Give it to the operator if you ask about the error. */
+  /** Id of the request, as in the header `X-Request-Id`. Quote the id when you ask the operator about the error. */
   request_id: string;
-  /** The faults of the query, in its order, missing parameters last: at most 20 of them. */
+  /** The faults in the order of the query, missing parameters last; at most 20 of them. */
   errors?: ParameterFault[];
   [member: string]: unknown;
 }
@@ -789,11 +803,11 @@ export interface Problem {
 export interface FetchGpQuery {
   /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name: string;
-  /** A tag, strategy or property type of the GP, as a whole value. If repeated, any of them matches. */
+  /** A tag, strategy or property type of the GP, as a whole value. If repeated, one match is enough. */
   tag?: string | readonly string[];
-  /** A theme of the GP, as a whole value. If repeated, any of them matches. */
+  /** A theme of the GP, as a whole value. If repeated, one match is enough. */
   theme?: string | readonly string[];
-  /** A market of the GP: its title, one of its cities, or a city and a state. If repeated, any of them matches. */
+  /** A market of the GP: its title, one of its cities, or a city and a state. If repeated, one match is enough. */
   market?: string | readonly string[];
   /** How many records a page has at most. */
   limit?: number;
@@ -812,11 +826,11 @@ export interface FetchGpAnswer {
 export interface FetchPrincipalsQuery {
   /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name?: string;
-  /** A tag, strategy or property type of the GP, as a whole value. If repeated, any of them matches. */
+  /** A tag, strategy or property type of the GP, as a whole value. If repeated, one match is enough. */
   tag?: string | readonly string[];
-  /** A theme of the GP, as a whole value. If repeated, any of them matches. */
+  /** A theme of the GP, as a whole value. If repeated, one match is enough. */
   theme?: string | readonly string[];
-  /** A market of the GP: its title, one of its cities, or a city and a state. If repeated, any of them matches. */
+  /** A market of the GP: its title, one of its cities, or a city and a state. If repeated, one match is enough. */
   market?: string | readonly string[];
   /** How many records a page has at most. */
   limit?: number;
@@ -886,69 +900,69 @@ export type GpSort =
 export interface ListGpsQuery {
   /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name?: string;
-  /** A market of the GP: its title, one of its cities, or a city and a state. If repeated, any of them matches. */
+  /** A market of the GP: its title, one of its cities, or a city and a state. If repeated, one match is enough. */
   market?: string | readonly string[];
-  /** A tag, strategy or property type of the GP, as a whole value. If repeated, any of them matches. */
+  /** A tag, strategy or property type of the GP, as a whole value. If repeated, one match is enough. */
   tag?: string | readonly string[];
-  /** A theme of the GP, as a whole value. If repeated, any of them matches. */
+  /** A theme of the GP, as a whole value. If repeated, one match is enough. */
   theme?: string | readonly string[];
-  /** How the GP invests. If repeated, any of them matches. */
+  /** How the GP invests. If repeated, one match is enough. */
   strategy?: Strategy | readonly Strategy[];
-  /** Property type the GP invests in. If repeated, any of them matches. */
+  /** Property type the GP invests in. If repeated, one match is enough. */
   property_type?: PropertyType | readonly PropertyType[];
-  /** City of the head office. If repeated, any of them matches. */
+  /** City of the head office. If repeated, one match is enough. */
   hq_city?: string | readonly string[];
-  /** State of the head office, two letters in the US. If repeated, any of them matches. */
+  /** State of the head office, two letters in the US. If repeated, one match is enough. */
   hq_state?: string | readonly string[];
-  /** Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. If repeated, any of them matches. */
+  /** Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. If repeated, one match is enough. */
   hq_country?: string | readonly string[];
-  /** Central Index Keys of the SEC. If repeated, any of them matches. */
+  /** Central Index Keys of the SEC. If repeated, one match is enough. */
   cik?: string | readonly string[];
-  /** Numbers in the Central Registration Depository of FINRA. If repeated, any of them matches. */
+  /** Numbers in the Central Registration Depository of FINRA. If repeated, one match is enough. */
   crd?: string | readonly string[];
-  /** Legal Entity Identifiers (ISO 17442). If repeated, any of them matches. */
+  /** Legal Entity Identifiers (ISO 17442). If repeated, one match is enough. */
   lei?: string | readonly string[];
-  /** Numbers the SEC gives to investment advisers, such as `801-12345`. If repeated, any of them matches. */
+  /** Numbers the SEC gives to investment advisers, such as `801-12345`. If repeated, one match is enough. */
   sec_number?: string | readonly string[];
-  /** File numbers of Form D offerings, such as `021-441122`. If repeated, any of them matches. */
+  /** File numbers of Form D offerings, such as `021-441122`. If repeated, one match is enough. */
   form_d_file?: string | readonly string[];
-  /** Numbers of private funds in Form ADV, such as `805-1234567890`. If repeated, any of them matches. */
+  /** Numbers of private funds in Form ADV, such as `805-1234567890`. If repeated, one match is enough. */
   adv_fund?: string | readonly string[];
-  /** Assets under management, whole US dollars. At least this. */
+  /** Assets under management, in whole US dollars. At least this number. */
   aum_usd_min?: number;
-  /** Assets under management, whole US dollars. At most this. */
+  /** Assets under management, in whole US dollars. At most this number. */
   aum_usd_max?: number;
-  /** Capital raised so far, whole US dollars. At least this. */
+  /** Capital raised so far, in whole US dollars. At least this number. */
   raised_to_date_usd_min?: number;
-  /** Capital raised so far, whole US dollars. At most this. */
+  /** Capital raised so far, in whole US dollars. At most this number. */
   raised_to_date_usd_max?: number;
-  /** Year of foundation. At least this. */
+  /** Year in which the GP was founded. At least this number. */
   founded_year_min?: number;
-  /** Year of foundation. At most this. */
+  /** Year in which the GP was founded. At most this number. */
   founded_year_max?: number;
   /** Date of `aum_usd`. On this day or later. */
   aum_as_of_from?: string;
   /** Date of `aum_usd`. On this day or before. */
   aum_as_of_to?: string;
-  /** Of one signal of the GP: what happened. If repeated, any of them matches. */
+  /** Of one signal of the GP: what happened. If repeated, one match is enough. */
   signal_type?: SignalType | readonly SignalType[];
-  /** Of one signal of the GP: when it happened, as precisely as known. On this day or later. */
+  /** Of one signal of the GP: date of the event, as precisely as known. On this day or later. */
   signal_date_from?: string;
-  /** Of one signal of the GP: when it happened, as precisely as known. On this day or before. */
+  /** Of one signal of the GP: date of the event, as precisely as known. On this day or before. */
   signal_date_to?: string;
-  /** Id of one of the GPs. If repeated, any of them matches. */
+  /** Id of a record among the GPs. If repeated, one match is enough. */
   id?: string | readonly string[];
-  /** Name of the import that brought the record. If repeated, any of them matches. */
+  /** Name of the import that brought the record. If repeated, one match is enough. */
   source?: string | readonly string[];
-  /** Why the record is believed. If repeated, any of them matches. */
+  /** What the record is based on. If repeated, one match is enough. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
-  /** Confidence, from 0 to 1. At least this. */
+  /** Confidence that the record is right, from 0 to 1. At least this number. */
   confidence_min?: number;
-  /** Confidence, from 0 to 1. At most this. */
+  /** Confidence that the record is right, from 0 to 1. At most this number. */
   confidence_max?: number;
-  /** Time of the last change of the content, UTC. On this day or later. */
+  /** Time when the content last changed, in UTC. On this day or later. */
   updated_at_from?: string;
-  /** Time of the last change of the content, UTC. On this day or before. */
+  /** Time when the content last changed, in UTC. On this day or before. */
   updated_at_to?: string;
   /** Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids. */
   sort?: GpSort;
@@ -986,51 +1000,51 @@ export interface ListPrincipalsQuery {
   gp_name?: string;
   /** Part of the name: all words must occur in it, as for `gp_name`. */
   name?: string;
-  /** Id of a GP that it belongs to. If repeated, any of them matches. */
+  /** Id of a GP that the record belongs to. If repeated, one match is enough. */
   gp_id?: string | readonly string[];
-  /** A market of the GP: its title, one of its cities, or a city and a state. If repeated, any of them matches. */
+  /** A market of the GP: its title, one of its cities, or a city and a state. If repeated, one match is enough. */
   market?: string | readonly string[];
-  /** A tag, strategy or property type of the GP, as a whole value. If repeated, any of them matches. */
+  /** A tag, strategy or property type of the GP, as a whole value. If repeated, one match is enough. */
   tag?: string | readonly string[];
-  /** A theme of the GP, as a whole value. If repeated, any of them matches. */
+  /** A theme of the GP, as a whole value. If repeated, one match is enough. */
   theme?: string | readonly string[];
-  /** A role of the person. If repeated, any of them matches. */
+  /** A role of the person. If repeated, one match is enough. */
   role?: Role | readonly Role[];
-  /** City of the office. If repeated, any of them matches. */
+  /** City of the office. If repeated, one match is enough. */
   city?: string | readonly string[];
-  /** State of the office. If repeated, any of them matches. */
+  /** State of the office. If repeated, one match is enough. */
   state?: string | readonly string[];
-  /** Country of the office, normally an ISO 3166-1 alpha-2 code such as US. If repeated, any of them matches. */
+  /** Country of the office, normally an ISO 3166-1 alpha-2 code such as US. If repeated, one match is enough. */
   country?: string | readonly string[];
-  /** Share owned, in per cent. If repeated, any of them matches. */
+  /** Share of the GP owned, in per cent. If repeated, one match is enough. */
   ownership_band?: OwnershipBand | readonly OwnershipBand[];
-  /** Numbers in the Central Registration Depository of FINRA. If repeated, any of them matches. */
+  /** Numbers in the Central Registration Depository of FINRA. If repeated, one match is enough. */
   crd?: string | readonly string[];
-  /** Start at the GP, as precisely as known. On this day or later. */
+  /** Date when the person started at the GP, as precisely as known. On this day or later. */
   start_date_from?: string;
-  /** Start at the GP, as precisely as known. On this day or before. */
+  /** Date when the person started at the GP, as precisely as known. On this day or before. */
   start_date_to?: string;
-  /** First time the source named the person. On this day or later. */
+  /** Date when the source first named the person. On this day or later. */
   first_seen_date_from?: string;
-  /** First time the source named the person. On this day or before. */
+  /** Date when the source first named the person. On this day or before. */
   first_seen_date_to?: string;
-  /** Last time the source named the person. On this day or later. */
+  /** Date when the source last named the person. On this day or later. */
   last_seen_date_from?: string;
-  /** Last time the source named the person. On this day or before. */
+  /** Date when the source last named the person. On this day or before. */
   last_seen_date_to?: string;
-  /** Id of one of the principals. If repeated, any of them matches. */
+  /** Id of a record among the principals. If repeated, one match is enough. */
   id?: string | readonly string[];
-  /** Name of the import that brought the record. If repeated, any of them matches. */
+  /** Name of the import that brought the record. If repeated, one match is enough. */
   source?: string | readonly string[];
-  /** Why the record is believed. If repeated, any of them matches. */
+  /** What the record is based on. If repeated, one match is enough. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
-  /** Confidence, from 0 to 1. At least this. */
+  /** Confidence that the record is right, from 0 to 1. At least this number. */
   confidence_min?: number;
-  /** Confidence, from 0 to 1. At most this. */
+  /** Confidence that the record is right, from 0 to 1. At most this number. */
   confidence_max?: number;
-  /** Time of the last change of the content, UTC. On this day or later. */
+  /** Time when the content last changed, in UTC. On this day or later. */
   updated_at_from?: string;
-  /** Time of the last change of the content, UTC. On this day or before. */
+  /** Time when the content last changed, in UTC. On this day or before. */
   updated_at_to?: string;
   /** Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids. */
   sort?: PrincipalSort;
@@ -1064,49 +1078,49 @@ export type SignalSort =
 export interface ListSignalsQuery {
   /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name?: string;
-  /** Id of a GP that it belongs to. If repeated, any of them matches. */
+  /** Id of a GP that the record belongs to. If repeated, one match is enough. */
   gp_id?: string | readonly string[];
-  /** Id of a project that it concerns. If repeated, any of them matches. */
+  /** Id of a project that the signal concerns. If repeated, one match is enough. */
   project_id?: string | readonly string[];
-  /** Whether it belongs to a GP. */
+  /** Whether the record belongs to a GP. */
   has_gp?: boolean;
-  /** What happened. If repeated, any of them matches. */
+  /** What happened. If repeated, one match is enough. */
   type?: SignalType | readonly SignalType[];
-  /** The market of the signal: its title, one of its cities, or a city and a state. If repeated, any of them matches. */
+  /** The market of the signal: its title, one of its cities, or a city and a state. If repeated, one match is enough. */
   market?: string | readonly string[];
-  /** A tag or property type of the signal, as a whole value. If repeated, any of them matches. */
+  /** A tag or property type of the signal, as a whole value. If repeated, one match is enough. */
   tag?: string | readonly string[];
-  /** A theme of the signal, as a whole value. If repeated, any of them matches. */
+  /** A theme of the signal, as a whole value. If repeated, one match is enough. */
   theme?: string | readonly string[];
-  /** Property type concerned. If repeated, any of them matches. */
+  /** Property type concerned. If repeated, one match is enough. */
   property_type?: PropertyType | readonly PropertyType[];
-  /** When it happened, as precisely as known. On this day or later. */
+  /** Date of the event, as precisely as known. On this day or later. */
   date_from?: string;
-  /** When it happened, as precisely as known. On this day or before. */
+  /** Date of the event, as precisely as known. On this day or before. */
   date_to?: string;
-  /** When it was published, as precisely as known. On this day or later. */
+  /** When the event was published, as precisely as known. On this day or later. */
   published_at_from?: string;
-  /** When it was published, as precisely as known. On this day or before. */
+  /** When the event was published, as precisely as known. On this day or before. */
   published_at_to?: string;
-  /** Amount, whole US dollars; negative for a decrease. At least this. */
+  /** Amount in whole US dollars; negative for a decrease. At least this number. */
   amount_usd_min?: number;
-  /** Amount, whole US dollars; negative for a decrease. At most this. */
+  /** Amount in whole US dollars; negative for a decrease. At most this number. */
   amount_usd_max?: number;
-  /** Meaning of the amount. If repeated, any of them matches. */
+  /** What `amount_usd` measures. If repeated, one match is enough. */
   amount_basis?: AmountBasis | readonly AmountBasis[];
-  /** Id of one of the signals. If repeated, any of them matches. */
+  /** Id of a record among the signals. If repeated, one match is enough. */
   id?: string | readonly string[];
-  /** Name of the import that brought the record. If repeated, any of them matches. */
+  /** Name of the import that brought the record. If repeated, one match is enough. */
   source?: string | readonly string[];
-  /** Why the record is believed. If repeated, any of them matches. */
+  /** What the record is based on. If repeated, one match is enough. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
-  /** Confidence, from 0 to 1. At least this. */
+  /** Confidence that the record is right, from 0 to 1. At least this number. */
   confidence_min?: number;
-  /** Confidence, from 0 to 1. At most this. */
+  /** Confidence that the record is right, from 0 to 1. At most this number. */
   confidence_max?: number;
-  /** Time of the last change of the content, UTC. On this day or later. */
+  /** Time when the content last changed, in UTC. On this day or later. */
   updated_at_from?: string;
-  /** Time of the last change of the content, UTC. On this day or before. */
+  /** Time when the content last changed, in UTC. On this day or before. */
   updated_at_to?: string;
   /** Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids. */
   sort?: SignalSort;
@@ -1154,85 +1168,85 @@ export interface ListProjectsQuery {
   gp_name?: string;
   /** Part of the name: all words must occur in it, as for `gp_name`. */
   name?: string;
-  /** Id of a GP that it belongs to. If repeated, any of them matches. */
+  /** Id of a GP that the record belongs to. If repeated, one match is enough. */
   gp_id?: string | readonly string[];
-  /** Whether it belongs to a GP. */
+  /** Whether the record belongs to a GP. */
   has_gp?: boolean;
-  /** Kind of project. If repeated, any of them matches. */
+  /** Kind of project. If repeated, one match is enough. */
   type?: ProjectType | readonly ProjectType[];
-  /** Status of the project. If repeated, any of them matches. */
+  /** Status of the project. If repeated, one match is enough. */
   status?: ProjectStatus | readonly ProjectStatus[];
-  /** Kind of property. If repeated, any of them matches. */
+  /** Kind of property. If repeated, one match is enough. */
   property_type?: PropertyType | readonly PropertyType[];
-  /** How it is meant to earn money. If repeated, any of them matches. */
+  /** How the project is meant to earn money. If repeated, one match is enough. */
   strategy?: Strategy | readonly Strategy[];
-  /** The market of the project: its title, one of its cities, or a city and a state. If repeated, any of them matches. */
+  /** The market of the project: its title, one of its cities, or a city and a state. If repeated, one match is enough. */
   market?: string | readonly string[];
-  /** Source of the market. If repeated, any of them matches. */
+  /** How `market` is known. If repeated, one match is enough. */
   market_basis?: MarketBasis | readonly MarketBasis[];
-  /** A tag, strategy or property type of the project, as a whole value. If repeated, any of them matches. */
+  /** A tag, strategy or property type of the project, as a whole value. If repeated, one match is enough. */
   tag?: string | readonly string[];
-  /** A theme of the project, as a whole value. If repeated, any of them matches. */
+  /** A theme of the project, as a whole value. If repeated, one match is enough. */
   theme?: string | readonly string[];
-  /** City. If repeated, any of them matches. */
+  /** City. If repeated, one match is enough. */
   city?: string | readonly string[];
-  /** State, two letters in the US. If repeated, any of them matches. */
+  /** State, two letters in the US. If repeated, one match is enough. */
   state?: string | readonly string[];
-  /** Postal code. If repeated, any of them matches. */
+  /** Postal code. If repeated, one match is enough. */
   zip?: string | readonly string[];
-  /** Country, normally an ISO 3166-1 alpha-2 code such as US. If repeated, any of them matches. */
+  /** Country, normally an ISO 3166-1 alpha-2 code such as US. If repeated, one match is enough. */
   country?: string | readonly string[];
-  /** Central Index Keys of the SEC. If repeated, any of them matches. */
+  /** Central Index Keys of the SEC. If repeated, one match is enough. */
   cik?: string | readonly string[];
-  /** File numbers of Form D offerings, such as `021-441122`. If repeated, any of them matches. */
+  /** File numbers of Form D offerings, such as `021-441122`. If repeated, one match is enough. */
   form_d_file?: string | readonly string[];
-  /** Numbers of low-income housing projects at the US Department of Housing (HUD). If repeated, any of them matches. */
+  /** Numbers of low-income housing projects at the US Department of Housing (HUD). If repeated, one match is enough. */
   hud_id?: string | readonly string[];
-  /** Number of dwellings. At least this. */
+  /** Number of dwellings. At least this number. */
   units_min?: number;
-  /** Number of dwellings. At most this. */
+  /** Number of dwellings. At most this number. */
   units_max?: number;
-  /** Number of dwellings let or sold below market. At least this. */
+  /** Number of dwellings let or sold below market. At least this number. */
   affordable_units_min?: number;
-  /** Number of dwellings let or sold below market. At most this. */
+  /** Number of dwellings let or sold below market. At most this number. */
   affordable_units_max?: number;
-  /** Floor area, square feet. At least this. */
+  /** Floor area in square feet. At least this number. */
   square_feet_min?: number;
-  /** Floor area, square feet. At most this. */
+  /** Floor area in square feet. At most this number. */
   square_feet_max?: number;
-  /** Total amount, US dollars. At least this. */
+  /** Total amount in whole US dollars. At least this number. */
   total_amount_usd_min?: number;
-  /** Total amount, US dollars. At most this. */
+  /** Total amount in whole US dollars. At most this number. */
   total_amount_usd_max?: number;
-  /** Amount raised, US dollars. At least this. */
+  /** Amount raised so far, in whole US dollars. At least this number. */
   raised_amount_usd_min?: number;
-  /** Amount raised, US dollars. At most this. */
+  /** Amount raised so far, in whole US dollars. At most this number. */
   raised_amount_usd_max?: number;
-  /** Start, as precisely as known. On this day or later. */
+  /** Date of the start, as precisely as known. On this day or later. */
   start_date_from?: string;
-  /** Start, as precisely as known. On this day or before. */
+  /** Date of the start, as precisely as known. On this day or before. */
   start_date_to?: string;
-  /** Completion, actual or planned. On this day or later. */
+  /** Date of completion, actual or planned. On this day or later. */
   completion_date_from?: string;
-  /** Completion, actual or planned. On this day or before. */
+  /** Date of completion, actual or planned. On this day or before. */
   completion_date_to?: string;
-  /** First sale of a share. On this day or later. */
+  /** Date of the first sale of a share. On this day or later. */
   first_sale_date_from?: string;
-  /** First sale of a share. On this day or before. */
+  /** Date of the first sale of a share. On this day or before. */
   first_sale_date_to?: string;
-  /** Id of one of the projects. If repeated, any of them matches. */
+  /** Id of a record among the projects. If repeated, one match is enough. */
   id?: string | readonly string[];
-  /** Name of the import that brought the record. If repeated, any of them matches. */
+  /** Name of the import that brought the record. If repeated, one match is enough. */
   source?: string | readonly string[];
-  /** Why the record is believed. If repeated, any of them matches. */
+  /** What the record is based on. If repeated, one match is enough. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
-  /** Confidence, from 0 to 1. At least this. */
+  /** Confidence that the record is right, from 0 to 1. At least this number. */
   confidence_min?: number;
-  /** Confidence, from 0 to 1. At most this. */
+  /** Confidence that the record is right, from 0 to 1. At most this number. */
   confidence_max?: number;
-  /** Time of the last change of the content, UTC. On this day or later. */
+  /** Time when the content last changed, in UTC. On this day or later. */
   updated_at_from?: string;
-  /** Time of the last change of the content, UTC. On this day or before. */
+  /** Time when the content last changed, in UTC. On this day or before. */
   updated_at_to?: string;
   /** Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids. */
   sort?: ProjectSort;
@@ -1257,7 +1271,7 @@ export interface ChangesQuery {
   offset?: number;
 }
 
-/** The publications of datasets, and the changes of each. */
+/** The publications of datasets, and what each of them changed. */
 export interface ChangesAnswer {
   data: PublishedChange[];
   pagination: Pagination;
