@@ -57,7 +57,7 @@ export function openAccountWorker(options: AccountWorkerOptions) {
     });
     worker.on("error", (error: Error) =>
       reportError(
-        `The account worker crashed. The next request for an account page starts it again; until then no notices are mailed and no old entries are removed. ${error.stack}`,
+        `The thread that serves the account pages crashed. The next request for such a page starts it again; until then, no notices are mailed, and no old audit entries, sessions or links are removed. ${error.stack}`,
       ),
     );
     const ended = new Promise((resolve) => worker.once("exit", resolve)).then(() => {

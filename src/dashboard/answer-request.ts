@@ -48,17 +48,18 @@ async function answerListed(
     const request = await receive(services, routes, sent);
     if (request !== null) return await serve(request, sent);
     const text =
-      "The account pages are served over https at PUBLIC_URL, or on the machine itself. Ask the operator for the address.";
+      "These pages are served only at the https address in the setting PUBLIC_URL, or on the machine that runs the service. Ask the operator of this service for that address.";
     return wordReply({ services }, 403, "Not at this address", text);
   } catch (error) {
     // The route's path, because the request's own may contain a secret.
-    const where = `${sent.method} ${findRoute(routes, sent.path)?.found.path}`;
+    const where = `${sent.method} ${findRoute(routes, sent.path)?.found.path ?? "(no such page)"}`;
     if (error instanceof StoreFault) {
       services.reportError(`${where}: ${error.message}`);
       return refusal(error, wordPage({ services }, "This cannot be done now", wordsFor(error)));
     }
     services.reportError(`${where}: ${(error as Error).stack}`);
-    const text = "The fault is logged. Try again in a moment, or tell the operator.";
+    const next = sent.method === "POST" ? "Check what was changed." : "Try again in a moment.";
+    const text = `The service failed, and its log says why. ${next} If it fails again, tell the operator of this service.`;
     return wordReply({ services }, 500, "Something went wrong", text);
   }
 }
@@ -97,16 +98,16 @@ async function receive(
 async function serve(request: AccountRequest, sent: PageRequest): Promise<Reply> {
   const known = findRoute(request.routes, request.path);
   if (known === undefined)
-    return wordReply(request, 404, "There is no such page", "Perhaps the address was cut off.");
+    return wordReply(request, 404, "There is no such page", "The address may be incomplete.");
   const act = known.found[request.method];
   if (act === undefined) {
     const methods = allowed(known.found);
-    const text = `This address takes ${methods} only. Go back to the page you came from.`;
+    const text = `Nothing was changed. This address takes only the methods ${methods}. Go back to the page you came from.`;
     return withHeader(wordReply(request, 405, "Method not allowed", text), "allow", methods);
   }
   if (request.method === "POST" && !isSameOrigin(sent, request.own.origin)) {
-    const text = "Nothing was changed. Open the page again here and send its form.";
-    return wordReply(request, 403, "This form is not from this site", text);
+    const text = "Nothing was changed. Open the page here, and send the form from that page.";
+    return wordReply(request, 403, "This form was not sent from this site", text);
   }
   const refused = refuse(known.found, request) ?? countRequest(known.found, request, sent);
   if (refused !== null) return refused;
@@ -128,14 +129,14 @@ async function readForm(
       request,
       415,
       problemKinds["unsupported-media-type"].title,
-      `Nothing was changed. Send ${bodyType}, as a form does.`,
+      `Nothing was changed. Send the form with the content type ${bodyType}.`,
     );
   if (bodyType === formType)
     return { form: new URLSearchParams(Buffer.from(body).toString()), file: null };
   const sent = new Response(body as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } });
   const data = await sent.formData().catch(() => null);
   if (data === null)
-    return wordReply(request, 400, "This form cannot be read", "Go back and send it again.");
+    return wordReply(request, 400, "This form cannot be read", "Nothing was done. Send it again.");
   const form = new URLSearchParams();
   let file: AccountRequest["file"] = null;
   for (const [name, value] of data)
@@ -166,10 +167,10 @@ function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
       request,
       403,
       "You are not a member of any account",
-      "Ask an owner of an account to invite you, or the operator for one of your own.",
+      "Ask an owner of an account to invite you, or ask the operator of this service for an account of your own.",
     );
   if (access === "owner" && signedIn.account.role !== "owner")
-    return wordReply(request, 403, "Only owners may do this", "Ask an owner of the account.");
+    return wordReply(request, 403, "Only owners may do this", "Ask an owner of this account.");
   return null;
 }
 
@@ -193,7 +194,7 @@ function countRequest({ access, isBackground }: Route, request: AccountRequest, 
 const countedWords: Readonly<Record<PersonRequest, string>> = {
   view: "pages",
   form: "forms",
-  background: "lookups",
+  background: "suggestions",
 };
 
 function tooManyPage(
@@ -203,13 +204,13 @@ function tooManyPage(
   { name, quota, retryAfterSeconds }: TooMany,
 ): Reply {
   const isAnonymous = request.signedIn === null;
-  const what = isAnonymous ? "pages" : countedWords[kind];
-  const [who, how] = isAnonymous ? ["network", " without signing in"] : ["person", ""];
+  const what = isAnonymous && kind === "form" ? "pages" : countedWords[kind];
+  const who = isAnonymous ? "All people on your network who are not signed in get" : "You get";
   const freeAt = new Date(request.now + retryAfterSeconds * 1000).toISOString();
-  const text = html`A ${who} gets ${grouped(quota)} ${what} a ${name}${how}, and all are used up.
-    The next one is free at <time datetime="${freeAt}">${exactTime(freeAt)}</time>.
+  const text = html`${who} ${grouped(quota)} ${what} a ${name}, and all of these are used up. You
+    can try again at <time datetime="${freeAt}">${exactTime(freeAt)}</time>.
     ${kind === "form" && "Nothing was changed."}
-    ${isAnonymous ? "People who sign in have limits of their own." : "API calls are counted separately, so your keys keep working."}`;
+    ${isAnonymous ? "If you sign in, a limit of your own applies." : "API calls are counted separately, so your keys keep working."}`;
   const again = { href: query === "" ? path : `${path}?${query}`, label: "Try again" };
   const next = kind === "form" ? undefined : again;
   return laterReply(request, 429, retryAfterSeconds, `Too many ${what}`, text, next);

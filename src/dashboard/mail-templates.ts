@@ -22,41 +22,50 @@ const mailOf = (to: string, subject: string, ...paragraphs: readonly string[]): 
   text: `${paragraphs.join("\n\n")}\n`,
 });
 
-const notYou = (deed: string, comfort = "Nothing happens unless the link is opened.") =>
-  `If it was not you who ${deed}, do nothing. ${comfort}`;
+const notYou = (deed: string, comfort = "Nothing changes unless the link is used.") =>
+  `If you did not ${deed}, ignore this message. ${comfort}`;
 
 /** Messages with a link that works once: the paragraphs before it, and the one for a recipient who did not ask for it. */
 const linkWords = {
   signUp: {
     subject: "Finish signing up",
     before: ["Choose a password on this page, and your account is ready:"],
-    after: notYou("signed up with your address"),
+    after: notYou("ask to sign up with this address"),
   },
   /** For somebody who signs up a second time. The page does not reveal that. */
   known: {
     subject: "You have already signed up",
     before: [
-      "You asked to sign up, but this address is already signed up. Sign in with your password.",
-      "If you have forgotten it, choose a new one on this page:",
+      "You asked to sign up, but you have already signed up with this address. Sign in with your password.",
+      "If you have forgotten your password, choose a new one on this page:",
     ],
-    after: notYou("signed up with your address", "Nothing has changed."),
+    after: notYou("ask to sign up", "Nothing has changed."),
   },
   reset: {
     subject: "Choose a new password",
-    before: ["Choose a new password on this page, which signs you out everywhere:"],
-    after: notYou("asked for this link", "Your password is still the same."),
+    before: [
+      "Choose a new password on this page. When you do, you are signed out in every other browser:",
+    ],
+    after: notYou("ask for this link", "Your password has not changed."),
   },
   addressChange: {
-    subject: "Confirm your new address",
-    before: ["Confirm on this page that you will sign in with this address from now on:"],
-    after: notYou("wants to sign in with your address"),
+    subject: "Confirm your new e-mail address",
+    before: ["To sign in with this address from now on, confirm the change on this page:"],
+    after: notYou("ask to sign in with this address"),
   },
 };
 
 type LinkWords = (typeof linkWords)["signUp"];
 
 const withLink = ({ to, url, expiresAt }: LinkMail, { subject, before, after }: LinkWords): Mail =>
-  mailOf(to, subject, ...before, url, `The link works once, until ${exact(expiresAt)}.`, after);
+  mailOf(
+    to,
+    subject,
+    ...before,
+    url,
+    `The link can be used once, until ${exact(expiresAt)}.`,
+    after,
+  );
 
 export const linkMail = (kind: keyof typeof linkWords, link: LinkMail): Mail =>
   withLink(link, linkWords[kind]);
@@ -70,26 +79,25 @@ export const invitationMail = (link: LinkMail, accountName: string | null): Mail
         ? "You are invited to an account of your own. Set it up on this page:"
         : `You are invited to the account "${accountName}". Join it on this page:`,
     ],
-    after:
-      "If you do not expect an invitation, do nothing. Nothing happens unless the link is opened.",
+    after: notYou("expect an invitation"),
   });
 
 /** Returns the message to the holder of an address that somebody else wants to change to. */
 export const addressTakenMail = (to: string): Mail =>
   mailOf(
     to,
-    "This address is already in use",
-    "Somebody who is signed in asked to change their e-mail address to this one, but it is already in use, so nothing was changed.",
-    "If it was you, sign in with this address, or delete the login that has it and ask again.",
+    "This e-mail address is already in use",
+    "Somebody asked to change the address of another login to this address, which your login already uses. Nothing was changed.",
+    "If it was you, sign in with this address, or delete the login that uses it and then ask for the change again. If it was not you, ignore this message.",
   );
 
 /** Returns the message to the former address. An intruder who changed the address reads only mail to the new one. */
 export const addressChangedMail = (to: string): Mail =>
   mailOf(
     to,
-    "Your address was changed",
-    "You sign in with another address from now on; this one gets no more mail.",
-    "If it was not you, tell the operator of the service at once: somebody else is in your account.",
+    "Your e-mail address was changed",
+    "The e-mail address of your login was changed. From now on, you sign in with the new address, and this address gets no more mail.",
+    "If you did not change the address, tell the operator of the service at once: somebody else can sign in as you.",
   );
 
 /** Returns the message about a changed password. @param url page that mails a link for choosing another password. */
@@ -98,7 +106,7 @@ export const passwordChangedMail = (to: string, url: string): Mail =>
     to,
     "Your password was changed",
     "Your password was changed, and every other browser was signed out.",
-    "If it was not you, choose a new one at once:",
+    "If you did not change your password, choose a new one at once on this page:",
     url,
   );
 
@@ -115,8 +123,8 @@ export const keyExpiresMail = ({ to, accountName, url }: AccountMail, key: Expir
   mailOf(
     to,
     `A key of ${accountName} expires soon`,
-    `The key "${key.name}" (${key.hint}…) of the account "${accountName}" expires on ${exact(key.expiresAt!)}. Requests with it are refused from then on.`,
-    "Rotate it on this page; the old one goes on working until it expires:",
+    `The key "${key.name}" (${key.hint}…) of the account "${accountName}" expires at ${exact(key.expiresAt!)}. From then on, requests with this key are refused.`,
+    "Replace the key on this page by rotating it. The new key works at once, and you choose how long the old key goes on working:",
     url,
   );
 
@@ -128,8 +136,8 @@ export const quotaMail = (
   mailOf(
     to,
     `${accountName} has used ${Math.floor((100 * used) / quota)}% of its daily quota`,
-    `The account "${accountName}" has made ${used} of the ${quota} requests that it may make in 24 hours. Once all are used, further requests are refused until earlier ones are 24 hours old.`,
-    "See which keys and operations they come from:",
+    `The account "${accountName}" used ${used} of the ${quota} requests of its quota in the last 24 hours. While the quota is used up, requests are refused; each request stops counting after 24 hours.`,
+    "See the usage of the last 24 hours by hour, and of the last 30 days by key and operation, on this page:",
     url,
   );
 

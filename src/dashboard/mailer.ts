@@ -84,7 +84,7 @@ export async function openMailer(
       } catch (error) {
         if (wait === null || (error as NodemailerError).permanent === true)
           return reportError(
-            `A message could not be sent through ${shownHost} (${wordsOf(error as NodemailerError)}). Whoever is waiting for it must ask again.`,
+            `A message could not be sent through the mail server ${shownHost} (${wordsOf(error as NodemailerError)}). Check this server and the setting SMTP_URL. A recipient who needs a link must ask for a new one; a notice is not sent again.`,
           );
       }
       // `close` ends the pauses, so that the remaining attempts follow at once.
@@ -97,7 +97,7 @@ export async function openMailer(
     send(message) {
       if (underWay.size >= queuedMax)
         return reportError(
-          `${queuedMax} messages are already waiting for ${shownHost}, so another one was dropped. Check that this mail server answers.`,
+          `A message was dropped, because ${queuedMax} messages are already waiting for the mail server ${shownHost}. Check that the server answers. A recipient who needs a link must ask for a new one; a notice is not sent again.`,
         );
       const delivery = deliver(message).finally(() => underWay.delete(delivery));
       underWay.add(delivery);

@@ -68,7 +68,7 @@ const jobs: readonly Job[] = [
     isDoneAtOnce: true,
     run: (opened) =>
       watchNotices({ ...opened, base: settings.linkBase }, Date.now(), isOver.signal),
-    failure: "Notices could not be sent",
+    failure: "Owners could not be mailed their notices; the next attempt is in 10 minutes",
   },
   {
     isWanted: settings.auditDays > 0,
@@ -80,14 +80,14 @@ const jobs: readonly Job[] = [
         now: Date.now(),
         signal: isOver.signal,
       }),
-    failure: "Old entries of the audit log could not be removed",
+    failure: "Old audit entries could not be removed; the next attempt is in an hour",
   },
   {
     isWanted: true,
     everyMilliseconds: hourMilliseconds,
     isDoneAtOnce: false,
     run: ({ control }) => forgetOld(control, Date.now()),
-    failure: "Ended sessions and links could not be removed",
+    failure: "Ended sessions and old links could not be removed; the next attempt is in an hour",
   },
 ];
 const wantedJobs = jobs.filter(({ isWanted }) => isWanted);
@@ -135,7 +135,9 @@ function readModel(): ReadModel | null {
     try {
       model = openReadModel(loadGeneration(shown.path, shown.generation));
     } catch (error) {
-      reportError(`The account pages cannot show the records: ${(error as Error).message}`);
+      reportError(
+        `The pages cannot show the records of ${shown.path}: ${(error as Error).message}`,
+      );
     }
   return model;
 }

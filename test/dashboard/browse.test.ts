@@ -201,7 +201,7 @@ test("without records the page says so and counts nothing; records published lat
   const empty = await user.get("/browse/gps");
   assert.equal(empty.status, 503);
   assert.equal(empty.headers.get("retry-after"), "5");
-  assert.equal(headingOf(empty), "No records yet");
+  assert.equal(headingOf(empty), "No records to show");
   assert.equal((await user.get("/search/suggest?q=kkr")).text, "");
   const catalogue = openCatalogue(join(service.dataDir, "datasets"));
   const [northwind] = cast;

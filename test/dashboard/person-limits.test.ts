@@ -151,8 +151,8 @@ test("after 120 page views in a minute a person gets a page that says so, and ot
     assert.equal(refused.headers.get("ratelimit"), null);
     assert.equal(headingOf(refused), "Too many pages");
     const words = textOf(refused.text).replaceAll(/\s+/g, " ");
-    assert.ok(words.includes("A person gets 120 pages a minute, and all are used up."), words);
-    assert.ok(words.includes("The next one is free at 2026-11-21 09:01:00 UTC."), words);
+    assert.ok(words.includes("You get 120 pages a minute, and all of these are used up."), words);
+    assert.ok(words.includes("You can try again at 2026-11-21 09:01:00 UTC."), words);
     assert.doesNotMatch(refused.text, /Northwind/);
   }
   // What is not a view goes on: other people, public pages, forms, and what scripts look up.

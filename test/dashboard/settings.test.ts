@@ -22,7 +22,7 @@ test("settings", async (t) => {
     assert.equal((await rename("Ada & <Co>")).location, "/account/settings?done=name");
     const { text } = await ada.get("/account/settings?done=name");
     assert.match(text, /The account Ada &amp; &lt;Co&gt;/);
-    assert.match(text, /role="status"[^>]*>The account has its new name/);
+    assert.match(text, /role="status"[^>]*>The account is renamed/);
     await signedIn(service, { email: "bob@example.org", accountName: "Taken" });
     const taken = await rename("taken");
     assert.equal(taken.status, 409);
@@ -53,7 +53,7 @@ test("settings", async (t) => {
       assert.equal(location, "/account/settings?done=address");
       assert.match((await ada.get("/account/settings")).text, /lovelace@example\.org/);
       const former = await mail.messageTo(email);
-      assert.equal(former.headers["subject"], "Your address was changed");
+      assert.equal(former.headers["subject"], "Your e-mail address was changed");
       assert.doesNotMatch(former.text, /lovelace/);
     },
   );

@@ -162,7 +162,7 @@ test("a network that looks at too many pages without signing in is told when to 
   assert.equal(refused.headers.get("retry-after"), "40");
   assert.equal(headingOf(refused), "Too many pages");
   const words = textOf(refused.text).replaceAll(/\s+/g, " ");
-  assert.match(words, /A network gets 60 pages a minute without signing in, and all are used up/);
+  assert.match(words, /who are not signed in get 60 pages a minute, and all of these are used up/);
   assert.match(words, /free at 2026-11-21 09:01:00 UTC/);
   assert.match(refused.text, /href="\/browse\/gps\?market=Dallas"/);
   // Others see no difference, nor does a member in the same network.

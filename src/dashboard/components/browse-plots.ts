@@ -243,7 +243,7 @@ function byRange(range: string, binsAt: (day: string) => readonly Bin[]): Plot {
       positions,
       valueAt,
       finding: () =>
-        `${grouped(known)} of ${grouped(positions.length)} state their ${label.toLowerCase()}`,
+        `${label} known for ${grouped(known)} of ${counted(positions.length, ...nouns[kind])}`,
       measure: `${many} by ${label.toLowerCase()}`,
       head: label,
       series: [{ label: many, hue: "accent" }],

@@ -145,7 +145,7 @@ function factsOf(
   if (before === null) return [note("Removed and added again")];
   const hidden = `${quiet} ${isPrivate ? "" : contact}`.split(" ");
   const names = Object.keys(after).filter((name) => !hidden.includes(name));
-  if (names.length === 0) return [note("Only identifiers, or the source")];
+  if (names.length === 0) return [note("Only details that are not shown here")];
   const facts = names.slice(0, factsMax).map((name) => ({
     label: filterLabel(name),
     values: [valueText(name, before[name]), valueText(name, after[name])] as const,

@@ -28,7 +28,7 @@ export function accountPage(shown: Shown, { title, styles = [], main }: AccountP
   return layout({
     site: siteOf({ config, browse }, true),
     title,
-    description: "Your account's keys and usage, and the records to browse.",
+    description: "Records of real-estate GPs to browse, and the keys and usage of your account.",
     path,
     styles: ["plot.css", "records.css", ...styles],
     isNarrow: signedIn === null && path.startsWith("/account"),
@@ -59,22 +59,22 @@ export const headedPage = (shown: Shown, { heading, fault, main, ...rest }: Head
 
 /** What was done, by the value of `?done=` on the page that follows. */
 const doneSentences: Readonly<Record<string, string>> = {
-  address: "Your address is changed. Sign in with the new one from now on.",
+  address: "Your address is changed. Sign in with the new address from now on.",
   closed: "The account is closed, and its keys are refused.",
-  deleted: "Everything we kept about you is deleted.",
+  deleted: "Your login is deleted. You can no longer sign in.",
   ended: "That browser is signed out.",
   everywhere: "You are signed out everywhere.",
-  invited: "The invitation is on its way.",
+  invited: "The invitation is being mailed.",
   joined: "You have joined the account. Sign in to see it.",
   left: "You have left the account.",
-  name: "The account has its new name.",
+  name: "The account is renamed.",
   out: "You are signed out.",
   password: "Your password is changed, and every other browser is signed out.",
-  removed: "The member is removed.",
-  renamed: "The key has its new name.",
-  revoked: "The key is revoked: it is refused from the next request on.",
-  role: "The role is changed.",
-  unfollowed: "That view is no longer followed. Its feed answers 404 from now on.",
+  removed: "The member is removed from the account.",
+  renamed: "The key is renamed.",
+  revoked: "The key is revoked: requests with this key are refused from now on.",
+  role: "The member's role is changed.",
+  unfollowed: "The account no longer follows that view. The address of its feed no longer works.",
   withdrawn: "The invitation is withdrawn: its link no longer works.",
 };
 

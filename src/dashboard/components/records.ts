@@ -351,9 +351,9 @@ export function asSeen<P extends Pick<Principal, ContactMember>>(
 }
 
 const unpublished =
-  "Nothing has been published on this service. Records appear here once the operator imports them.";
+  "This service has not published any records yet, or cannot read them at the moment. Try again in a moment, or ask the operator of this service.";
 const suspended =
-  "Its keys are refused and its pages show no records until the operator lifts the suspension. Ask the operator why.";
+  "Until the operator of this service resumes the account, its keys are refused and these pages show no records. Ask the operator why the account is suspended.";
 
 /** Returns a page of records, or a reply that says why there are none. @param show makes the page from the records. */
 export function readRecords(
@@ -361,7 +361,7 @@ export function readRecords(
   show: (model: ReadModel) => Given | Promise<Given>,
 ): Given | Promise<Given> {
   const model = request.services.model();
-  if (model === null) return laterReply(request, 503, 5, "No records yet", unpublished);
+  if (model === null) return laterReply(request, 503, 5, "No records to show", unpublished);
   if (isSuspended(request)) return wordReply(request, 403, "This account is suspended", suspended);
   return show(model);
 }
