@@ -368,7 +368,7 @@ function valuesText({ listed }: Rejections): string[] {
     const keep = found.some(({ word }) => word!.isNew) ? ', "otherwise": "keep"' : "";
     return onOneLine(`  ${field}: "values": ${JSON.stringify(values)}${keep}`);
   });
-  return ["Check what each cell means, and add its value to the field in the mapping:", ...lines];
+  return ["Check what each cell means, then add these to the fields of the mapping:", ...lines];
 }
 
 function alikeText(alike: readonly (readonly string[])[]): string[] {

@@ -119,7 +119,7 @@ export function restoredText(
     !manifest.requests &&
       !manifest.control_only &&
       "The backup has no request log, because it was made without --requests.",
-    ...section("Ended since the backup, and kept ended:", kept.map(endingText)),
+    ...section("Ended since the backup, and still ended after the restore:", kept.map(endingText)),
     ...section("Ended since the backup, WORKING AGAIN after the restore:", undone.map(endingText)),
     ...section(
       "Live keys that are not in the backup, and are refused after the restore:",
@@ -164,7 +164,7 @@ function endingText({ what, id, name, account, at }: Ending): string {
     case "removed":
       return `membership of the person ${id} ${name} in the account '${account}'`;
     case "demoted":
-      return `role as an owner of the person ${id} ${name} in the account '${account}'`;
+      return `ownership of the account '${account}' by the person ${id} ${name}`;
     default:
       return `account ${id} '${name}', ${what} at ${timeText(at)}`;
   }

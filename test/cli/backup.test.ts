@@ -255,7 +255,7 @@ test("restore says what it did, and refuses beside a running server", async (t) 
     said,
     new RegExp(`\nThe data folder now has the dataset ${version}, 1 account, 0 keys neither`),
   );
-  assert.match(said, new RegExp(`kept ended:\\n {2}key ${key.id} `));
+  assert.match(said, new RegExp(`still ended after the restore:\\n {2}key ${key.id} `));
   assert.match(
     said,
     /Live keys that are not in the backup, and are refused after the restore:\n {2}key \S+ 'later' of the account 'Later'/,
