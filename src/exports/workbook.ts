@@ -67,7 +67,7 @@ function refuseTooMany(name: string, rows: number): void {
   if (rows < rowsMax) return;
   const words = (count: number) => count.toLocaleString("en-US");
   throw new DatasetFault(
-    `The sheet ${name} would have ${words(rows)} rows, but a sheet has room for only ${words(rowsMax - 1)} below its heading. No workbook was written. Choose another format, or export fewer kinds of record with --kind.`,
+    `The sheet ${name} would have ${words(rows)} rows, but a sheet has room for ${words(rowsMax - 1)} below its heading. No workbook was written. Choose another format, or export fewer kinds of record with --kind.`,
   );
 }
 

@@ -290,7 +290,7 @@ test("what is said after a restore is what the folder then has", async (t) => {
 test("a server or an import that runs keeps a restore out", async (t) => {
   const { dataDir, file } = await backedUp(t);
   for (const [name, words] of [
-    ["server.lock", /server or a restore is running/],
+    ["server.lock", /server or a restore is using/],
     ["import.lock", /Another command is changing the datasets in /],
   ] as const) {
     const lock = takeLock(join(dataDir, name), "busy");

@@ -123,7 +123,7 @@ test("verify names what is stored damaged, and fetches anew what is only damaged
         `${second.version}  Part 1 of 1 of the file ${second.version} in the database is damaged`,
       ),
     );
-    assert.match(found.out, /Restore the database from its backup; until then .* rollback'/);
+    assert.match(found.out, /Restore the database from its backup; until then, .* rollback'/);
   }
   // A roll-back goes round the current dataset alone.
   await runSql(database, "delete from dataset_part where name = $1", [first.version]);

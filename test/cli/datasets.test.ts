@@ -120,7 +120,7 @@ test("without any dataset the commands say so and how to make one", async (t) =>
   );
   assert.match(
     await refusal(exitCodes.conflict, "datasets rollback"),
-    /no dataset before the current one/,
+    /No published dataset comes before the current one/,
   );
 });
 

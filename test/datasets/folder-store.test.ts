@@ -60,7 +60,7 @@ test("a pointer that names nothing is mended by publishing what was served, and 
   );
   assert.equal((await publishOn(world, 5, staged.version)).published_after, second);
   rmSync(join(catalogue.folder, "current"));
-  await assert.rejects(backOn(world, 6), /no dataset before the current one/);
+  await assert.rejects(backOn(world, 6), /No published dataset comes before the current one/);
 });
 
 test("the newest stay and the older ones go with both their files", async (world) => {

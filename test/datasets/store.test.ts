@@ -177,7 +177,7 @@ test("roll back moves the pointer to the generation before, step by step, and sa
   assert.equal(await backOn(world, 4), second);
   assert.equal(await backOn(world, 4), first);
   assert.equal(documents(catalogue, "gp")[0]!["name"], "g1");
-  await assert.rejects(backOn(world, 4), /no dataset before the current one/);
+  await assert.rejects(backOn(world, 4), /No published dataset comes before the current one/);
   assert.equal(await currentOf(world), first);
   assert.deepEqual(Object.keys(filesOf(catalogue)), files);
 });
@@ -189,7 +189,7 @@ test("a rollback goes to the dataset that was served before, not to the next old
   await publishOn(world, 4, staged.version, true);
   assert.equal(await backOn(world, 5), third.version);
   assert.equal(await backOn(world, 6), first.version);
-  await assert.rejects(backOn(world, 7), /no dataset before the current one/);
+  await assert.rejects(backOn(world, 7), /No published dataset comes before the current one/);
 
   const fourth = await importOn(world, 8, ["d"]);
   assert.equal(fourth.published_after, first.version);

@@ -58,7 +58,7 @@ test("damage of the dataset that is served is named, and the command that is nam
   assert.equal(openCatalogue(folder).currentVersion(), older);
   assert.match(
     (await finding("fail", datasets, dataDir)).mend,
-    /^It is not served: .* delete them/,
+    /^This dataset is not the current one\. .* delete both files/,
   );
 });
 
