@@ -958,9 +958,9 @@ class FetchGpQuery(TypedDict):
     theme: NotRequired[str | Sequence[str]]
     # A market of the GP: its title, one of its cities, or a city and a state. If repeated, one match is enough.
     market: NotRequired[str | Sequence[str]]
-    # How many records a page has at most.
+    # Maximum number of records on a page.
     limit: NotRequired[int]
-    # How many records to skip.
+    # Number of records to skip before the first one on the page.
     offset: NotRequired[int]
 
 
@@ -975,9 +975,9 @@ class FetchPrincipalsQuery(TypedDict):
     theme: NotRequired[str | Sequence[str]]
     # A market of the GP: its title, one of its cities, or a city and a state. If repeated, one match is enough.
     market: NotRequired[str | Sequence[str]]
-    # How many records a page has at most.
+    # Maximum number of records on a page.
     limit: NotRequired[int]
-    # How many records to skip.
+    # Number of records to skip before the first one on the page.
     offset: NotRequired[int]
 
 
@@ -986,9 +986,9 @@ class FetchSignalsQuery(TypedDict):
 
     # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: NotRequired[str]
-    # How many records a page has at most.
+    # Maximum number of records on a page.
     limit: NotRequired[int]
-    # How many records to skip.
+    # Number of records to skip before the first one on the page.
     offset: NotRequired[int]
 
 
@@ -997,9 +997,9 @@ class FetchProjectsQuery(TypedDict):
 
     # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: NotRequired[str]
-    # How many records a page has at most.
+    # Maximum number of records on a page.
     limit: NotRequired[int]
-    # How many records to skip.
+    # Number of records to skip before the first one on the page.
     offset: NotRequired[int]
 
 
@@ -1092,9 +1092,9 @@ class ListGpsQuery(TypedDict):
     updated_at_to: NotRequired[str]
     # Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids.
     sort: NotRequired[GpSort]
-    # How many records a page has at most.
+    # Maximum number of records on a page.
     limit: NotRequired[int]
-    # How many records to skip.
+    # Number of records to skip before the first one on the page.
     offset: NotRequired[int]
 
 
@@ -1169,9 +1169,9 @@ class ListPrincipalsQuery(TypedDict):
     updated_at_to: NotRequired[str]
     # Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids.
     sort: NotRequired[PrincipalSort]
-    # How many records a page has at most.
+    # Maximum number of records on a page.
     limit: NotRequired[int]
-    # How many records to skip.
+    # Number of records to skip before the first one on the page.
     offset: NotRequired[int]
 
 
@@ -1240,9 +1240,9 @@ class ListSignalsQuery(TypedDict):
     updated_at_to: NotRequired[str]
     # Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids.
     sort: NotRequired[SignalSort]
-    # How many records a page has at most.
+    # Maximum number of records on a page.
     limit: NotRequired[int]
-    # How many records to skip.
+    # Number of records to skip before the first one on the page.
     offset: NotRequired[int]
 
 
@@ -1361,18 +1361,18 @@ class ListProjectsQuery(TypedDict):
     updated_at_to: NotRequired[str]
     # Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids.
     sort: NotRequired[ProjectSort]
-    # How many records a page has at most.
+    # Maximum number of records on a page.
     limit: NotRequired[int]
-    # How many records to skip.
+    # Number of records to skip before the first one on the page.
     offset: NotRequired[int]
 
 
 class ChangesQuery(TypedDict):
     """Parameters of `/changes`."""
 
-    # How many records a page has at most.
+    # Maximum number of records on a page.
     limit: NotRequired[int]
-    # How many records to skip.
+    # Number of records to skip before the first one on the page.
     offset: NotRequired[int]
 
 

@@ -120,7 +120,7 @@ export function agentSettings(base: string) {
     },
     {
       name: "VS Code",
-      place: ".vscode/mcp.json; it asks for the key and keeps it",
+      place: ".vscode/mcp.json; VS Code asks for the key and keeps it",
       text: settings({
         servers: {
           "gp-records": { type: "http", url, headers: { "x-api-key": "${input:gp-records-key}" } },
@@ -131,7 +131,7 @@ export function agentSettings(base: string) {
       }),
     },
     {
-      name: "Claude Desktop, and others that start a program",
+      name: "Claude Desktop and other programs that start a local server",
       place: "claude_desktop_config.json; mcp-remote is a bridge from npm that needs Node",
       text: settings({
         mcpServers: {

@@ -17,16 +17,16 @@ export const mcpPage = (site: Site, publicUrl: string | null): string =>
       <li><a href="#answers">Answers and errors</a></li>`,
     main: html`<h1>Agents</h1>
       <p class="lede">
-        Connect it to <code>/mcp</code>, which speaks MCP, the Model Context Protocol. It gets tools
-        with the answers of this API, short enough for a model to read.
+        Connect your agent to <code>/mcp</code>, which speaks MCP, the Model Context Protocol. The
+        agent gets tools with the answers of this API, short enough for a model to read.
       </p>
       <section>
         <h2 id="connect">Connect a program</h2>
         <p>
           Paste the settings of your program with your key in place of <code>YOUR_KEY</code>. Keep
           them out of repositories that others see. The key goes in <code>x-api-key</code> or, on
-          this path alone, in <code>Authorization: Bearer</code>; two different keys in them are
-          refused.
+          this path alone, in <code>Authorization: Bearer</code>; a request with two different keys
+          is refused.
         </p>
         ${agentSettings(originOf(publicUrl)).map(
           ({ name, place, text }) =>
@@ -38,19 +38,19 @@ export const mcpPage = (site: Site, publicUrl: string | null): string =>
       <section>
         <h2 id="tools">Tools</h2>
         <p>
-          All are read-only. Each call counts 1 against your quota, whatever its answer;
-          <code>match_gps</code> counts 1 for each started 100 names on its page.
+          All tools are read-only. Each call counts 1 against your quota, whatever its answer;
+          <code>match_gps</code> counts 1 for every 100 names on its page, rounded up.
           ${codes(operations.map(({ name }) => name.replaceAll("-", "_")))} take the parameters of
-          the <a href="/docs#operations">operations</a> of these names, and give the same records. A
-          parameter that may be repeated is a list of values. <code>vocabulary</code> gives tags,
-          themes and markets with their numbers of GPs, and the closed lists.
-          <code>changes_since</code> gives what the publication after a dataset changed, and how to
-          go on. <code>match_gps</code> gives the GP that each of up to 200 names means, and how
-          sure that is.
+          the <a href="/docs#operations">operations</a> of the same names, and give the same
+          records. A parameter that may be repeated is a list of values.
+          <code>vocabulary</code> gives tags, themes and markets with their numbers of GPs, and the
+          closed lists. <code>changes_since</code> gives what the publication after a dataset
+          changed, and how to go on. <code>match_gps</code> gives the GP that each of up to 200
+          names means, and how sure that is.
         </p>
         <p>
           <code>detail</code> is <code>brief</code> by default, which gives the members that matter
-          most; with <code>full</code> records are what they are over HTTP. A market is asked for as
+          most; with <code>full</code> records are the same as over HTTP. Name a market as you would
           over HTTP: ${filterableGp.market.meaning} The resource
           <code>gp-records://guide</code> explains every member.
         </p>

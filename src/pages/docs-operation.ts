@@ -147,14 +147,14 @@ function sortTerm(sorts: readonly string[]): Term {
   return {
     names: codes(["sort"]),
     rule: html`default <code>${sorts[0]}</code>`,
-    meaning: html`One of ${codes([...names])}, each also with <code>-</code> before it.`,
+    meaning: html`One of ${codes([...names])}. A <code>-</code> before it reverses the order.`,
   };
 }
 
 /** Meanings of the parameters that every operation has. */
 export const pageMeanings: Readonly<Record<PageParameter, string>> = {
-  limit: "How many records a page has at most.",
-  offset: "How many records to skip.",
+  limit: "Maximum number of records on a page.",
+  offset: "Number of records to skip before the first one on the page.",
 };
 
 function pageTerms(pageSizeMax: number): Term[] {
@@ -254,7 +254,7 @@ export const tryIt = ({ path, target, publicUrl, fields, example }: TryIt): Html
       <h2>Example</h2>
       ${example}
       <details hidden>
-        <summary>Headers</summary>
+        <summary>Headers of the answer</summary>
         <dl class="facts"></dl>
       </details>
     </section>`;

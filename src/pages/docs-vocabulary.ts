@@ -26,18 +26,18 @@ export const vocabularyPage = (site: Site, publicUrl: string | null): string =>
       </li>`,
     main: html`<h1>Vocabulary</h1>
       <p class="lede">
-        Tags, themes and markets are open: ask the service for those of today. Other members take
+        Tags, themes and markets are open: ask the service for the present ones. Other members take
         their values from closed lists, which are below.
       </p>
       <section>
         <h2 id="open">Tags, themes and markets</h2>
         <h3 id="vocabulary"><code>GET ${vocabularyPath}</code></h3>
         <p>
-          It lists each with <code>gps_total</code>, the number of GPs that a search by that value
-          alone finds, the most GPs first. It takes no parameter, needs your key and counts 1. Under
-          <code>tags</code> are strategies and property types too, since the parameter
-          <code>tag</code> finds them; markets stand under their whole titles, with the
-          <code>spellings</code> that find them as well, and perhaps others of the same name.
+          This path lists each value with <code>gps_total</code>, the number of GPs that a search by
+          that value alone finds, the most GPs first. It takes no parameter, needs your key and
+          counts 1 against your quota. Under <code>tags</code> are strategies and property types
+          too, since the parameter <code>tag</code> finds them. The value of a market is its whole
+          title; its <code>spellings</code> find it as well, and perhaps others of the same name.
         </p>
         ${tryIt({
           path: vocabularyPath,
@@ -52,7 +52,7 @@ export const vocabularyPage = (site: Site, publicUrl: string | null): string =>
       </section>
       <section>
         <h2 id="closed">Closed lists</h2>
-        <p>The members named take no other value; a minor version may add some.</p>
+        <p>These members take only the values below; a minor version of the API may add values.</p>
         ${valueLists.map(section)}
       </section>`,
   });

@@ -82,7 +82,7 @@ const lists = (): Html =>
         the ends of a range, <code>has_gp</code> and <code>sort</code> are given once.
       </li>
       <li>
-        Texts are whole values, whatever their case, accents and punctuation. Only
+        A text must be a whole value; case, accents and punctuation do not matter. Only
         <code>name</code> and <code>gp_name</code> also find parts of a name.
         <a href="#matching">Matching</a> says how, and which spellings find a market. In the numbers
         of registers only digits count: <code>cik=1912345</code> finds <code>0001912345</code>.
@@ -99,24 +99,24 @@ const lists = (): Html =>
       </li>
       <li>
         <code>sort</code> puts the least or earliest first; with a minus sign, as in
-        <code>sort=-aum_usd</code>, the greatest or latest. Equal records are in the order of their
-        ids.
+        <code>sort=-aum_usd</code>, the greatest or latest first. Records with equal values are in
+        the order of their ids.
       </li>
       <li>
         A record whose value is <code>null</code> is in no range. Sorted by that value it comes
         last, in both directions.
       </li>
       <li>
-        A value that a closed list does not have is an error that names those it has. Any other text
-        that no record carries finds nothing, and a hint suggests what is near.
+        A value that a closed list does not have is an error that names the values of the list. Any
+        other text that no record carries finds nothing, and a hint suggests similar values.
       </li>
     </ul>`;
 
 const authentication = (facts: KeyFacts): Html =>
   html`<p>
       Send your API key in the header <code>x-api-key</code>, exactly once. A key in the query
-      string, in <code>Authorization</code> or in a cookie is not read. Whoever has it can spend
-      your quota, so keep it out of code that others see.
+      string, in a cookie or, except on <code>/mcp</code>, in <code>Authorization</code> is not
+      read. Whoever has your key can spend your quota, so keep it out of code that others see.
     </p>
     <h3 id="key">Get a key</h3>
     <p>${wayToKey(facts)}</p>`;
@@ -203,11 +203,11 @@ const hints = (): Html =>
 const formatsAndCaching = (): Html =>
   html`<p>
     The operations answer in ${codes(formats.map(({ mediaType }) => mediaType))}; choose with
-    <code>Accept</code>. CSV joins lists with <code>; </code> and puts <code>'</code> before what a
-    spreadsheet would run; totals and pages are in the headers. Bodies are compressed with
-    <code>br</code> or <code>gzip</code> where <code>Accept-Encoding</code> allows. Send the
-    <code>ETag</code> of an answer in <code>If-None-Match</code>: while nothing has changed you get
-    a 304 without a body.
+    <code>Accept</code>. CSV joins lists with <code>; </code> and puts <code>'</code> before text
+    that a spreadsheet would run as a formula; totals and pages are in the headers. Bodies are
+    compressed with <code>br</code> or <code>gzip</code> where <code>Accept-Encoding</code> allows.
+    Send the <code>ETag</code> of an answer in <code>If-None-Match</code>: while nothing has changed
+    you get a 304 without a body.
   </p>`;
 
 const errors = (): Html =>
@@ -229,7 +229,7 @@ const copy = (): Html =>
       </li>
       <li>
         A step has one line of NDJSON for each record that was added, changed, removed or merged
-        since the dataset before, and counts as one request for each started 100 of them.
+        since the dataset before, and counts as one request for every 100 lines, rounded up.
       </li>
       <li>
         <code>GET /exports</code> lists whole datasets to download as NDJSON, CSV or Parquet, where
@@ -292,8 +292,8 @@ const headerTable = ({ name, quota, seconds }: QuotaWindow): Html =>
       [
         html`<code>RateLimit</code>`,
         html`<code>"${name}";r=${quota - 3};t=${Math.ceil(seconds * 0.8)}</code>`,
-        html`<code>r</code> requests are left; in <code>t</code> seconds some of the used ones
-          return, not all.`,
+        html`<code>r</code> requests are left; in <code>t</code> seconds the oldest used request
+          becomes available again.`,
       ],
       [
         html`<code>Retry-After</code>`,
@@ -311,7 +311,7 @@ const wholeValues = Object.keys(gpFilters).filter((name) => name !== "gp_name");
 const hintMeanings: Readonly<Record<Hint["code"], string>> = {
   no_match: "No GP has a name that satisfies `gp_name`. `suggestions` has up to 3 similar names.",
   unknown_value: `No GP carries this ${wordList(wholeValues, "or")}; in a list, no record carries this value. \`suggestions\` has up to 3 similar values.`,
-  no_searchable_character: "The value holds no letter and no digit, so it cannot match anything.",
+  no_searchable_character: "The value has no letter and no digit, so it cannot match anything.",
   past_the_end: "`offset` is beyond the last record. `pagination.total` says how many there are.",
   embedded_list_cut:
     "A GP has more principals or signals than its record embeds. `principals_total` and `signals_total` are the true numbers; ask `/fetch-principals` or `/fetch-signals` with the id of the GP as `gp_name` for all of them.",
@@ -325,7 +325,7 @@ export interface KeyFacts {
 }
 
 export const wayToKey = ({ account, isDemo }: KeyFacts): Html =>
-  html`${isDemo && "This is a demo: the key that it printed at its start works for a day. "}${wayOf(account)}`;
+  html`${isDemo && "This is a demo: the key that it printed when it started works for a day. "}${wayOf(account)}`;
 
 function wayOf(account: KeyFacts["account"]): Part {
   if (account === null) return "Ask the operator of this service for an API key.";

@@ -29,7 +29,7 @@ export const errorsPage = (site: Site): string =>
   docsLayout({
     site,
     title: "Errors",
-    description: "Every error code of the API, with its HTTP status and what to do.",
+    description: "Every error code of the API, with its HTTP status and what to do about it.",
     path: "/errors",
     main: html`<h1>Errors</h1>
       <p class="lede">
@@ -63,7 +63,7 @@ export function errorPage(site: Site, code: ProblemCode): string {
   return docsLayout({
     site,
     title,
-    description: `${title}: what the error ${code} means and what to do.`,
+    description: `${title}: what the error ${code} means and what to do about it.`,
     path: `/errors/${code}`,
     main: html`<h1>${title}</h1>
       <p class="lede">HTTP status ${status}, code <code>${code}</code></p>
@@ -71,7 +71,7 @@ export function errorPage(site: Site, code: ProblemCode): string {
       <h2>What to do</h2>
       ${factList([
         ["Send the same request again?", prose(again)],
-        ["Did it count against the quota?", prose(counted)],
+        ["Did the request count against the quota?", prose(counted)],
       ])}
       ${code === "invalid-parameters" && faultCodes()}
       <h2>Example</h2>
@@ -141,7 +141,7 @@ interface Explanation {
   meaning: string;
   /** Answer to "Send the same request again?"; left out if the request has to be changed first. */
   again?: string;
-  /** Answer to "Did it count against the quota?"; left out if it did not. */
+  /** Answer to "Did the request count against the quota?"; left out if it did not. */
   counted?: string;
   /** Example of the problem, as the service throws it. */
   example: Problem;
@@ -154,18 +154,18 @@ const formatTypes = formats.map(({ mediaType }) => mediaType);
 
 export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   "invalid-parameters": {
-    meaning: `At least one query parameter is missing, misspelt, repeated, out of range, or has a value that it does not take. \`errors\` lists all faults of the request at once, each with the parameter, a code and what would be right; of more than ${listedMax} it lists the first ${listedMax}, and \`errors_total\` says how many there are. Correct them and send the request again; the request counted 1 of your quota.`,
+    meaning: `At least one query parameter is missing, misspelt, repeated, out of range, or has a value that it does not take. \`errors\` lists all faults of the request at once, each with the parameter, a code and what would be right; of more than ${listedMax} it lists the first ${listedMax}, and \`errors_total\` says how many there are. Correct the faults and send the request again. The faulty request counted 1 against your quota.`,
     counted: "Yes, 1.",
     example: faultyQuery(),
   },
   "malformed-request": {
     meaning:
-      "The bytes that arrived are not an HTTP/1.1 request this server accepts: for instance two `Host` lines, a `Host` that is no host name or address, a header without a colon, or a path with a broken percent-encoding. Send the request with an ordinary HTTP client. On `/mcp` it is also a body that is no message, or two different keys in `x-api-key` and `Authorization`; `detail` says which of them.",
+      "The bytes that arrived are not an HTTP/1.1 request that this server accepts: for instance two `Host` lines, a `Host` that is no host name or address, a header without a colon, or a path with a broken percent-encoding. Send the request with an ordinary HTTP client. On `/mcp` the error also means a body that is no message, or two different keys in `x-api-key` and `Authorization`. `detail` says what is wrong.",
     example: malformed("The request has more than one Host header. Send exactly one."),
   },
   "api-key-missing": {
     meaning:
-      "Send your key in the header `x-api-key`, exactly once. A key in the query string, in `Authorization` or in a cookie is not read.",
+      "Send your key in the header `x-api-key`, exactly once. A key in the query string, in a cookie or, except on `/mcp`, in `Authorization` is not read.",
     again: "No. Send it with your key.",
     example: new Problem("api-key-missing", "Send your API key in the header x-api-key.", {
       header: "x-api-key",
@@ -174,9 +174,9 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   "api-key-invalid": {
     meaning:
-      "`reason` says why: `malformed` is not the shape of a key (`gpr_` and 36 letters and digits), `checksum` is a typing error, `unknown` is a key this service never issued. Copy the key again; if it stays refused, ask for a new one.",
+      "`reason` says why: `malformed`: the text does not have the form of a key (`gpr_` and 36 letters and digits); `checksum`: the key has a typing error; `unknown`: this service never issued the key. Copy the key again. If it is still refused, use another one, or ask the operator of the service for one.",
     again:
-      "No. Send it with the right key; too many wrong ones from one address are answered with 429.",
+      "No. Send it with the right key; too many wrong keys from one address are answered with 429.",
     example: new Problem(
       "api-key-invalid",
       "The key contains a typing error: its last 6 characters do not match the rest. Copy the whole key again.",
@@ -185,13 +185,13 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   "api-key-expired": {
     meaning:
-      "The key was valid until `expired_at`. Make a new one, or ask the operator of the service for one.",
+      "The key was valid until `expired_at`. Create a new key at `account_url`, or ask the operator of the service for one.",
     again: "No. Send it with another key.",
-    example: new Problem("api-key-expired", "The key gpr_R7mQ… expired at 2026-10-31T00:00:00Z.", {
-      key_hint: "gpr_R7mQ",
-      expired_at: "2026-10-31T00:00:00Z",
-      account_url: accountUrl,
-    }),
+    example: new Problem(
+      "api-key-expired",
+      "The key gpr_R7mQ… expired at 2026-10-31T00:00:00Z. Use another key.",
+      { key_hint: "gpr_R7mQ", expired_at: "2026-10-31T00:00:00Z", account_url: accountUrl },
+    ),
   },
   "api-key-revoked": {
     meaning:
@@ -199,24 +199,24 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
     again: "No. Send it with another key.",
     example: new Problem(
       "api-key-revoked",
-      "The key gpr_R7mQ… was revoked at 2026-10-31T14:02:11Z.",
+      "The key gpr_R7mQ… was revoked at 2026-10-31T14:02:11Z. Use another key.",
       { key_hint: "gpr_R7mQ", revoked_at: "2026-10-31T14:02:11Z", account_url: accountUrl },
     ),
   },
   "access-denied": {
     meaning:
-      "`account_suspended`: the operator has suspended the account of the key; ask them. `plan`: the plan of the account does not include what was asked for; ask the operator. `origin`: a page of another site called `/mcp`; the operator can list its origin by name in `CORS_ORIGINS`.",
-    again: "Not until the operator has changed the account.",
+      "`account_suspended`: the account of the key is suspended or closed. `plan`: the plan of the account does not include what was asked for. `origin`: a page of another site called `/mcp`, and the operator has not listed that origin by name in `CORS_ORIGINS`. Ask the operator of the service.",
+    again: "Not until the operator has changed the account, its plan or the list of origins.",
     example: new Problem(
       "access-denied",
-      "The account of this key is suspended. Ask the operator of the service.",
+      "The account of this key is suspended or closed. Ask the operator of the service.",
       { reason: "account_suspended" },
     ),
   },
   "unknown-path": {
     meaning:
       "`operations` lists the paths of all operations, and `suggestion` names the nearest one. `/exports` is there only where the operator offers whole datasets. Paths are lower case and have no slash at the end. A search that finds no record is never a 404 but a 200 with an empty list.",
-    counted: "No; 1 for a file that `/exports` does not list, as its key is checked first.",
+    counted: "No. A file that `/exports` does not list counts 1, as its key is checked first.",
     example: new Problem("unknown-path", "There is nothing at /fetch-gps.", {
       suggestion: "/fetch-gp",
       operations: operationPaths,
@@ -252,7 +252,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   "content-too-large": {
     meaning:
       "The operations take no request body: send the parameters in the query string; a body of up to `maximum` bytes is ignored. Forms of the account pages are shorter than that.",
-    again: "No. Send it without a body.",
+    again: "No. Send it without a body, or with a shorter one where the path takes one.",
     example: new Problem(
       "content-too-large",
       "The request body may have at most 65536 bytes here. Send a smaller body; GET needs none.",
@@ -279,7 +279,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   "range-not-satisfiable": {
     meaning:
-      "The `Range` header asks for bytes beyond the end of the file, which has `bytes` of them. What you have may be the whole of it: compare its length and its SHA-256 with what `/exports` says.",
+      "The `Range` header asks for bytes beyond the end of the file, which has `bytes` of them. Your copy may already be complete: compare its length and SHA-256 with those that `/exports` states.",
     counted: "Yes, 1.",
     example: new Problem("range-not-satisfiable", "The file has only 2302117 bytes.", {
       bytes: 2_302_117,
@@ -291,7 +291,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   "quota-exceeded": {
     meaning:
-      "All requests of a minute, an hour or a day are used, or too many wrong keys came from your address. Wait `retry_after` seconds, then go on; the refused request was not counted. The headers `RateLimit` and `RateLimit-Policy` say in each answer what is left.",
+      "All requests of a minute, an hour or a day are used, too many wrong keys came from your address, or too many messages without a call came to `/mcp`; `detail` says which. Wait `retry_after` seconds, then go on; the refused request was not counted. The headers `RateLimit` and `RateLimit-Policy` say in each answer what is left.",
     again: "Yes, after `retry_after` seconds; the header `Retry-After` says the same.",
     example: new Problem(
       "quota-exceeded",
@@ -318,14 +318,14 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   "internal-error": {
     meaning:
-      "An unexpected error occurred. Try again; if it happens again, give the operator the `request_id`.",
+      "An unexpected error occurred. Try again; if it happens again, give the `request_id` to the operator of the service.",
     again: "Yes, once or twice, a few seconds apart.",
     counted: "Yes, 1.",
     example: internalError(),
   },
   unavailable: {
     meaning:
-      "`reason` says why: `starting` and `draining` pass within seconds; `overloaded` passes once the load drops; `timeout`, once the requested file has been made; `no_dataset`, once the operator has published records; `store_down`, once the service's database or counters can be reached again or its disk has space. Try again after `retry_after` seconds.",
+      "`reason` says why: `starting` and `draining` pass within seconds; `overloaded` passes once the load drops; `timeout`, once the requested file has been made; `no_dataset`, once the operator has published records; `store_down`, once the service can reach its database and counters again and its disk has space. Try again after `retry_after` seconds.",
     again: "Yes, after `retry_after` seconds; the header `Retry-After` says the same.",
     counted: "Only with a `reason` that arises after the key was accepted, such as `no_dataset`.",
     example: new Problem("unavailable", "The service is starting. Try again in a few seconds.", {
@@ -355,12 +355,12 @@ const faultMeanings: Readonly<Record<ParameterFault["code"], string>> = {
   out_of_range:
     "The number is below `minimum` or above `maximum`. Choose one from `minimum` to `maximum`.",
   unknown_parameter:
-    "The operation has no such parameter; `allowed` lists those it has. `suggestion` is the nearest name, `allowed_on` lists the operations that do have the parameter.",
+    "The operation has no such parameter; `allowed` lists those that it has. `suggestion` is the nearest name, and `allowed_on` lists the operations that do have the parameter.",
   repeated_parameter:
     "The parameter may be given only once. The reference says which may be repeated.",
   too_many_values: "The parameter is given more than `maximum` times. Ask in several requests.",
   invalid_encoding:
-    "Name or value is not percent-encoded UTF-8, or holds a control character. Let your HTTP library encode it.",
+    "The name or the value is not percent-encoded UTF-8, or contains a control character. Let your HTTP library encode it.",
   unknown_value:
     "The parameter does not take this value: its closed list lacks it, or the date does not exist. Choose from `allowed`, which has the list or the forms of a date.",
   out_of_order: "The range ends before it begins. Swap the two values.",

@@ -63,7 +63,7 @@ export function landingPage(facts: ServiceFacts): string {
       </div>
       ${
         records !== null &&
-        html`<h2>For analysts: every name, date and amount leads on</h2>
+        html`<h2>For analysts: follow every name, date and amount</h2>
           <div class="beside">
             <div>${latestCard(records)}</div>
             <div>
@@ -123,7 +123,7 @@ const questions: readonly (readonly [href: string, question: string])[] = [
   ["/browse/changes", "What changed since Monday?"],
   [
     "/browse/gps?market=dallas&property_type=multifamily&strategy=value_add",
-    "Which GPs are value-add, in Dallas and multifamily?",
+    "Which multifamily GPs in Dallas are value-add?",
   ],
 ];
 
@@ -141,16 +141,16 @@ const coverage = ({ sources, dataset, site }: ServiceFacts): Part =>
   dataset !== null &&
   html`${table({
       label: "Sources of the records",
-      columns: ["Source", "Newest records"],
+      columns: ["Source", "Last change"],
       rows: sources.map(([name, importedAt]) => [
         name,
         html`<time datetime="${importedAt}">${dayText(importedAt.slice(0, 10))}</time>`,
       ]),
     })}
     <p>
-      Covered is what these sources state of GPs, people, signals and projects, by the dates above.
-      Not covered is what no source states: it is left empty, and nothing is guessed without saying
-      so.
+      The records have what these sources state about GPs, people, signals and projects, as of the
+      dates above. What no source states is left empty, and a value that is inferred is marked as
+      such.
     </p>
     ${site.contact !== null && html`<p>Questions: ${contactLink(site.contact)}</p>`}`;
 
@@ -222,7 +222,7 @@ const forPrograms = (facts: ServiceFacts): Html =>
   html`<p>${wayToKey(facts)}</p>
     <p>
       Send it in the header <code>x-api-key</code> with every request; a key in the address is not
-      read. <a href="/docs#quota">How many requests a key may send</a>
+      read. <a href="/docs#quota">How many requests an account may send</a>
     </p>
     <ul>
       ${operations.map(
@@ -234,7 +234,7 @@ const forPrograms = (facts: ServiceFacts): Html =>
       ${docsPages.map(
         ([path, label, about]) => html`<li><a href="${path}">${label}</a>: ${prose(about)}</li>`,
       )}
-      <li><a href="/openapi.json">openapi.json</a>: the same for programs</li>
+      <li><a href="/openapi.json">openapi.json</a>: the API described for programs</li>
     </ul>`;
 
 export type LandingRecords = Awaited<ReturnType<typeof readLandingRecords>>;
@@ -316,11 +316,11 @@ export function llmsText(publicUrl: string | null, quotas: readonly QuotaWindow[
 Send GET requests with an API key in the header \`x-api-key\`, for example \`curl -H "x-api-key: KEY" "${at(exampleTarget(first!))}"\`.
 The answer is JSON with \`data\`, \`pagination\` and \`meta\`. \`pagination.total\` is exact; while \`pagination.has_more\` is true, ask again with \`offset\` set to \`pagination.next_offset\`.
 A page has ${parameterBounds.limitDefault} records unless \`limit\` says otherwise. When \`meta.dataset_version\` changes between pages, begin again. \`meta.hints\` says why an answer is empty, and suggests similar values.
-The id of a GP as \`gp_name\` means that GP alone. The \`/list-\` paths take any of their filters together: \`_from\` and \`_to\`, or \`_min\` and \`_max\`, are the ends of a range; a date may be \`2026\`, \`2026-03\`, \`2026-03-31\` or, counted back from the dataset, \`-90d\`; a minus sign before \`sort\` turns the order round. A filter that is misspelt is refused with 400, never ignored.
+The id of a GP as \`gp_name\` means that GP alone. The \`/list-\` paths take any of their filters together: \`_from\` and \`_to\`, or \`_min\` and \`_max\`, are the ends of a range; a date may be \`2026\`, \`2026-03\`, \`2026-03-31\` or, counted back from the dataset, \`-90d\`; a minus sign before \`sort\` reverses the order. A filter that is misspelt is refused with 400, never ignored.
 Every account has ${wordList(
     quotas.map(({ name, quota }) => `${grouped(quota)} requests per ${name}`),
     "and",
-  )} unless told otherwise; the headers \`RateLimit\` and \`Retry-After\` say what is left and when to go on.
+  )} unless the operator has set others; the headers \`RateLimit\` and \`Retry-After\` say what is left and when to go on.
 
 ## Operations
 
@@ -334,6 +334,6 @@ ${operations
 ## Docs
 
 ${docsPages.map(([path, label, about]) => `- [${label}](${at(path)}): ${about}`).join("\n")}
-- [OpenAPI description](${at("/openapi.json")}): the same for programs
+- [OpenAPI description](${at("/openapi.json")}): the API described for programs
 `;
 }

@@ -158,8 +158,8 @@ interface DocsPage extends Omit<PageContent, "side"> {
 /** Pages of the docs besides those of operations, each with what it has. */
 export const docsPages = [
   ["/docs", "Reference", "authentication, operations, paging, matching, quota, formats, copies"],
-  ["/docs/vocabulary", "Vocabulary", "values of closed lists, and how to list those of others"],
-  ["/docs/mcp", "Agents", "the same as tools, for programs that speak the Model Context Protocol"],
+  ["/docs/vocabulary", "Vocabulary", "values of closed lists, and how to list other values"],
+  ["/docs/mcp", "Agents", "tools for programs that speak the Model Context Protocol"],
   ["/errors", "Errors", "every error code, each with a page of its own"],
   ["/changelog", "Changelog", "what each version added"],
 ] as const;

@@ -192,7 +192,7 @@ export function timeline({ rows, until, today, ...words }: Timeline): Html {
   const now = x && html`<line stroke="var(--ink)" x1="${x}" x2="${x}" y2="${bottom}" />`;
   const content = [years, now, drawn];
   return figure(words, drawing(words, content, { drawn: bottom }), legend(series), {
-    columns: ["Day", "Of", "What"],
+    columns: ["Day", "Subject", "Event"],
     rows: rows.flatMap(({ label, bars: periods = [], marks: points }) => [
       ...periods.map(({ from, until: to }) => [`${dayText(from)} to ${dayText(to)}`, label, ""]),
       ...points.map((one) => [dayText(one.day), label, one.label]),

@@ -3,7 +3,7 @@ import { isInvented, type Sources } from "#records/common.ts";
 import { declarations, membersOf } from "#records/declarations.ts";
 import { html, type Html, type Part } from "./html.ts";
 import { layout, type Site } from "./layout.ts";
-import { codes, counted, exactTime } from "./prose.ts";
+import { codes, counted, exactTime, grouped } from "./prose.ts";
 import { table } from "./table.ts";
 
 /** Facts about a server. Days are how long something is kept. */
@@ -33,7 +33,7 @@ export function privacyPage(facts: PrivacyFacts): string {
     main: html`<h1>Privacy</h1>
       <p class="lede">
         What ${site.name} keeps about people in its records and about people who use it, and how to
-        object, correct it or have it removed.
+        object to it, correct it or have it removed.
       </p>
       <section>
         <h2 id="records">People in the records</h2>
@@ -42,10 +42,10 @@ export function privacyPage(facts: PrivacyFacts): string {
       <section>
         <h2 id="users">People who use the service</h2>
         <p>
-          The service passes nothing of this on, but for mail to you through the operator's mail
-          server, and no page loads anything from another host. Members of your account see your
-          address. Who does not sign in gets no cookie. The server's log has no addresses and no
-          searches.
+          The service passes none of this on, except that mail to you goes through the operator's
+          mail server, and no page loads anything from another host. Members of your account see
+          your e-mail address. People who do not sign in get no cookie. The server's log has no
+          addresses and no searches.
         </p>
         ${table({
           label: "What is kept about people who use the service",
@@ -54,7 +54,7 @@ export function privacyPage(facts: PrivacyFacts): string {
         })}
         <p>
           <a href="/account/settings">Settings</a> has a download of what is kept about you, and a
-          button that deletes your login. ${contactWords(site.contact)}
+          button that deletes your login. For anything else, write to ${recipient(site.contact)}.
         </p>
       </section>`,
   });
@@ -107,12 +107,12 @@ const recordsSections = (facts: PrivacyFacts): Html =>
     </p>
     <h3 id="object">Object, correct, remove</h3>
     <p>
-      ${contactWords(facts.site.contact)} Name the person and the address of the page. The record is
-      corrected or removed in its source here, which the next publication shows. ${remains(facts)}
+      Write to ${recipient(facts.site.contact)}. Name the person and the address of the page. The
+      operator corrects or removes the record, which the next publication shows. ${remains(facts)}
     </p>`;
 
-const contactWords = (contact: string | null): Html =>
-  html`Write to ${contact === null ? "the operator of this service" : contactLink(contact)}.`;
+const recipient = (contact: string | null): Part =>
+  contact === null ? "the operator of this service" : contactLink(contact);
 
 /** Returns a link to an e-mail address or https URL. */
 export const contactLink = (contact: string): Html =>
@@ -121,22 +121,25 @@ export const contactLink = (contact: string): Html =>
 const remains = ({ datasetsKeep, changesDays }: PrivacyFacts): Part => [
   datasetsKeep === 0
     ? "Every dataset published before is kept, but no longer shown. "
-    : `The newest ${counted(datasetsKeep, "published dataset")} are kept, but no longer shown, and so are those that the operator pins. `,
+    : `Of the published datasets, the newest ${grouped(datasetsKeep)} are kept, and those that the operator pins; only the current one is shown. `,
   changesDays > 0 &&
-    `For ${counted(changesDays, "day")}, what changed is kept too; of a removed record that is its id alone. `,
-  "Backups have what was stored when they were made.",
+    `The changes between datasets are kept for ${counted(changesDays, "day")}; of a removed record, they have only its id. `,
+  "Backups keep what was stored when they were made.",
 ];
 
 function usersRows(facts: PrivacyFacts): string[][] {
   const { auditDays, usageLogDays, totalsDays, usageLogParameters } = facts;
   const parameters = usageLogParameters ? ", parameters" : "";
   return [
-    ["Your e-mail address, argon2id of your password, when you signed up", "Until you delete it"],
-    ["The accounts you are a member of, and your role", "Until you leave or it is closed"],
+    [
+      "Your e-mail address, argon2id hash of your password, time of sign-up",
+      "Until you delete your login",
+    ],
+    ["The accounts you are a member of, and your role", "Until you leave or the account closes"],
     ["A session: hash, times, browser, IPv4 address or IPv6 /64", "Until it ends, 7 days at most"],
     ["A browser you have signed in with: hash, last use", "180 days"],
     ["A link mailed to you: hash, kind, your address, times", "7 days after it expires"],
-    ["Failed sign-ins: a number, by hash of address or network", "A day after the last wait"],
+    ["Failed sign-ins: their number, by hash of address or network", "A day after the last wait"],
     ["Your keys: hash, first 8 characters, name, times, your id", "For good"],
     ["The last use of a key: time, IPv4 /24 or IPv6 /48", "Until its next use"],
     ["The audit log: what you changed, by your id", daysOr(auditDays, "For good")],
@@ -147,7 +150,7 @@ function usersRows(facts: PrivacyFacts): string[][] {
     ["Hourly totals of requests with a key", daysOr(totalsDays, "Not kept")],
     ["The log: time, kind of page, status, duration, id of a key", "As the operator sets it"],
     [
-      "How many pages you viewed: by your id or, signed out, IPv4 address or IPv6 /64 and /48",
+      "How many pages you viewed: by your id or, while signed out, IPv4 address or IPv6 /64 and /48",
       "Until a restart at most, in memory only",
     ],
   ];

@@ -55,7 +55,7 @@ test("the docs in a browser", async (t) => {
     assert.equal(body["asked"], target);
     assert.deepEqual(body["data"], [{ name: "<img src=x onerror=alert(1)>", tags: ["a", "b"] }]);
     assert.equal(await page.locator(".answer img").count(), 0);
-    await page.getByText("Headers", { exact: true }).click();
+    await page.getByText("Headers of the answer", { exact: true }).click();
     assert.match(await page.locator(".answer dl").innerText(), /RateLimit\n"minute";r=57;t=48/i);
     assert.equal(await command.innerText(), `curl -H "x-api-key: YOUR_KEY" "${origin}${target}"`);
     for (const language of ["TypeScript", "Python"]) {

@@ -30,7 +30,7 @@ test("/privacy says how long things are kept by the settings in force", () => {
   const usual = wordsWith({});
   assert.match(usual, /Each request with a key: .*, parameters 14 days/);
   assert.match(usual, /The audit log: [^.]*? For good/);
-  assert.match(usual, /newest 10 published datasets are kept/);
+  assert.match(usual, /the newest 10 are kept/);
   const other = wordsWith({ usageLogDays: 0, usageLogParameters: false, auditDays: 30 });
   assert.match(other, /Each request with a key: [^.]*size Not kept/);
   assert.match(other, /The audit log: [^.]*? 30 days/);

@@ -809,9 +809,9 @@ export interface FetchGpQuery {
   theme?: string | readonly string[];
   /** A market of the GP: its title, one of its cities, or a city and a state. If repeated, one match is enough. */
   market?: string | readonly string[];
-  /** How many records a page has at most. */
+  /** Maximum number of records on a page. */
   limit?: number;
-  /** How many records to skip. */
+  /** Number of records to skip before the first one on the page. */
   offset?: number;
 }
 
@@ -832,9 +832,9 @@ export interface FetchPrincipalsQuery {
   theme?: string | readonly string[];
   /** A market of the GP: its title, one of its cities, or a city and a state. If repeated, one match is enough. */
   market?: string | readonly string[];
-  /** How many records a page has at most. */
+  /** Maximum number of records on a page. */
   limit?: number;
-  /** How many records to skip. */
+  /** Number of records to skip before the first one on the page. */
   offset?: number;
 }
 
@@ -849,9 +849,9 @@ export interface FetchPrincipalsAnswer {
 export interface FetchSignalsQuery {
   /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name?: string;
-  /** How many records a page has at most. */
+  /** Maximum number of records on a page. */
   limit?: number;
-  /** How many records to skip. */
+  /** Number of records to skip before the first one on the page. */
   offset?: number;
 }
 
@@ -866,9 +866,9 @@ export interface FetchSignalsAnswer {
 export interface FetchProjectsQuery {
   /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name?: string;
-  /** How many records a page has at most. */
+  /** Maximum number of records on a page. */
   limit?: number;
-  /** How many records to skip. */
+  /** Number of records to skip before the first one on the page. */
   offset?: number;
 }
 
@@ -966,9 +966,9 @@ export interface ListGpsQuery {
   updated_at_to?: string;
   /** Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids. */
   sort?: GpSort;
-  /** How many records a page has at most. */
+  /** Maximum number of records on a page. */
   limit?: number;
-  /** How many records to skip. */
+  /** Number of records to skip before the first one on the page. */
   offset?: number;
 }
 
@@ -1048,9 +1048,9 @@ export interface ListPrincipalsQuery {
   updated_at_to?: string;
   /** Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids. */
   sort?: PrincipalSort;
-  /** How many records a page has at most. */
+  /** Maximum number of records on a page. */
   limit?: number;
-  /** How many records to skip. */
+  /** Number of records to skip before the first one on the page. */
   offset?: number;
 }
 
@@ -1124,9 +1124,9 @@ export interface ListSignalsQuery {
   updated_at_to?: string;
   /** Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids. */
   sort?: SignalSort;
-  /** How many records a page has at most. */
+  /** Maximum number of records on a page. */
   limit?: number;
-  /** How many records to skip. */
+  /** Number of records to skip before the first one on the page. */
   offset?: number;
 }
 
@@ -1250,9 +1250,9 @@ export interface ListProjectsQuery {
   updated_at_to?: string;
   /** Order of the records. A minus sign stands for the descending order; records with the same value are in the order of their ids. */
   sort?: ProjectSort;
-  /** How many records a page has at most. */
+  /** Maximum number of records on a page. */
   limit?: number;
-  /** How many records to skip. */
+  /** Number of records to skip before the first one on the page. */
   offset?: number;
 }
 
@@ -1265,9 +1265,9 @@ export interface ListProjectsAnswer {
 
 /** Parameters of `/changes`. */
 export interface ChangesQuery {
-  /** How many records a page has at most. */
+  /** Maximum number of records on a page. */
   limit?: number;
-  /** How many records to skip. */
+  /** Number of records to skip before the first one on the page. */
   offset?: number;
 }
 

@@ -115,7 +115,7 @@
       showJson(pretty(text));
     } catch (fault) {
       if (lastSent !== turn) return;
-      outcome.textContent = `The request was not answered: ${fault.message}. Check the key and the connection, then send it again.`;
+      outcome.textContent = `The request was not answered: ${fault.message}. Check your key and your connection, then send the request again.`;
     }
   };
 
