@@ -148,7 +148,7 @@ async function contentsOf(order: BackupOrder, folder: string) {
   const first = textContent(manifestName, `${JSON.stringify(manifest)}\n`);
   if (first.bytes > manifestBytesMax)
     throw new BackupFault(
-      `No backup was made: the list of ${publications.length} publications is too long to be restored. Set CHANGES_DAYS to fewer days and run 'gp-records datasets prune'.`,
+      `No backup was made: the list of ${publications.length} publications is too long for a backup. Set CHANGES_DAYS to fewer days and run 'gp-records datasets prune'.`,
     );
   return { manifest, files: [first, ...files] };
 }

@@ -303,7 +303,7 @@ function idOf({ rowCount }: Table, { fields, notes }: Draft): string {
     notes.push(`The id of a row is its ${quoted(name)}, which must stay the same in all imports.`);
     return name;
   }
-  return `${chooseMark}the column that tells the rows apart; to combine several columns, replace this text with {"template": "{Name}/{City}"}`;
+  return `${chooseMark}the name of the column that tells the rows apart; to combine several columns, replace this text with {"template": "{Name}/{City}"}`;
 }
 
 function mappingOf(table: Table, draft: Draft, isKindSure: boolean): object {
@@ -315,7 +315,8 @@ function mappingOf(table: Table, draft: Draft, isKindSure: boolean): object {
     if (path !== "id" && path !== "gps") setMember(fields, path, short(source));
   const names = columns.map(({ name }) => name).filter((name) => name !== "");
   for (const needed of draft.kind === "signal" ? ["title", "date"] : ["name"])
-    fields[needed] ??= `${chooseMark}the column with the ${needed}: ${names.join(", ")}`;
+    fields[needed] ??=
+      `${chooseMark}the name of the column that holds the ${needed}, one of ${names.join(", ")}`;
   const record = isKindSure
     ? draft.kind
     : `${chooseMark}what each row is, one of ${likelyKinds.join(", ")}; the fields of this draft are those of a ${draft.kind}`;

@@ -184,7 +184,7 @@ test("what is guessed is said, and so are columns without a place", async (t) =>
     "Project,State,Phase,Phase,Permit,Cost ($000)\nAlder,Texas,a,b,04/13/2031,5\nOak,NV,a,b,,6\nAlder,tx,a,b,,7\nElm,TX,a\n",
   );
   const [{ id, fields }] = (mapping as any).records;
-  assert.match(id, /^CHOOSE: the column that tells the rows apart/);
+  assert.match(id, /^CHOOSE: the name of the column that tells the rows apart/);
   assert.deepEqual(Object.keys(fields), ["name", "state", "total_amount_usd"]);
   assert.equal(fields.total_amount_usd.multiply_by, 1000);
   const text = notes.join("\n");
@@ -200,7 +200,7 @@ test("what is guessed is said, and so are columns without a place", async (t) =>
 test("the kind of record and the id are asked where the columns do not tell, and a heading that is narrower than a field gets no place", async (t) => {
   const draft = await draftOf(t, "cik,label\n7,Ada\n7,Bo\n8,Cy\n");
   assert.match(draft.records[0].record, /^CHOOSE: what each row is, one of project, gp, /);
-  assert.match(draft.records[0].id, /^CHOOSE: the column that tells the rows apart/);
+  assert.match(draft.records[0].id, /^CHOOSE: the name of the column that tells the rows apart/);
   const { mapping } = await suggested(
     t,
     "crdNumber,entityName,AUM (Individuals),AUM ($000)\n7,Acme,5,9\n8,Birch,6,7\n",
