@@ -124,7 +124,7 @@ const kinds = {
   },
   "access-denied": {
     status: 403,
-    title: "Access to this is denied",
+    title: "Access is denied",
     members: { reason: reason(["account_suspended", "plan", "origin"]) },
   },
   "unknown-path": {

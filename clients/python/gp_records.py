@@ -1076,7 +1076,7 @@ class ListGpsQuery(TypedDict):
     signal_date_from: NotRequired[str]
     # Of one signal of the GP: date of the event, as precisely as known. On this day or before.
     signal_date_to: NotRequired[str]
-    # Id of a record among the GPs. If repeated, one match is enough.
+    # Id of the record. If repeated, one match is enough.
     id: NotRequired[str | Sequence[str]]
     # Name of the import that brought the record. If repeated, one match is enough.
     source: NotRequired[str | Sequence[str]]
@@ -1153,7 +1153,7 @@ class ListPrincipalsQuery(TypedDict):
     last_seen_date_from: NotRequired[str]
     # Date when the source last named the person. On this day or before.
     last_seen_date_to: NotRequired[str]
-    # Id of a record among the principals. If repeated, one match is enough.
+    # Id of the record. If repeated, one match is enough.
     id: NotRequired[str | Sequence[str]]
     # Name of the import that brought the record. If repeated, one match is enough.
     source: NotRequired[str | Sequence[str]]
@@ -1224,7 +1224,7 @@ class ListSignalsQuery(TypedDict):
     amount_usd_max: NotRequired[int]
     # What `amount_usd` measures. If repeated, one match is enough.
     amount_basis: NotRequired[AmountBasis | Sequence[AmountBasis]]
-    # Id of a record among the signals. If repeated, one match is enough.
+    # Id of the record. If repeated, one match is enough.
     id: NotRequired[str | Sequence[str]]
     # Name of the import that brought the record. If repeated, one match is enough.
     source: NotRequired[str | Sequence[str]]
@@ -1345,7 +1345,7 @@ class ListProjectsQuery(TypedDict):
     first_sale_date_from: NotRequired[str]
     # Date of the first sale of a share. On this day or before.
     first_sale_date_to: NotRequired[str]
-    # Id of a record among the projects. If repeated, one match is enough.
+    # Id of the record. If repeated, one match is enough.
     id: NotRequired[str | Sequence[str]]
     # Name of the import that brought the record. If repeated, one match is enough.
     source: NotRequired[str | Sequence[str]]

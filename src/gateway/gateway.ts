@@ -220,6 +220,9 @@ const demoKeyForwarded = () =>
     { reason: "unknown" },
   );
 
+const howToSend =
+  "Send your API key in the header x-api-key. If you have no key, ask the operator for one.";
+
 /** Returns the problem for a missing key. If one was sent in a wrong place, the detail names the place, not the key. */
 function missingKey({ accountUrl }: GatewayDependencies, client: Client): Problem {
   const misplaced = client.misplacedKey();
@@ -227,7 +230,7 @@ function missingKey({ accountUrl }: GatewayDependencies, client: Client): Proble
     misplaced === undefined
       ? ""
       : ` Something that looks like a key was sent in ${misplaced}, where keys are not read.`;
-  return new Problem("api-key-missing", `Send your API key in the header x-api-key.${detail}`, {
+  return new Problem("api-key-missing", `${howToSend}${detail}`, {
     header: "x-api-key",
     account_url: accountUrl,
   });

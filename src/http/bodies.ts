@@ -57,7 +57,7 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
       return refuse(
         unavailable(
           "overloaded",
-          "Too many large request bodies are arriving from your network at once. Try again when some of those requests are done.",
+          "Too many request bodies are arriving from your network at once. Try again when some of those requests are done.",
         ),
       );
     response.once("close", giveBack);

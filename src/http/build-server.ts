@@ -79,7 +79,10 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
 
   const fail = (exchange: Exchange, error: unknown) => {
     if (exchange.isAnswered)
-      return http.log.error({ err: error, request_id: exchange.id }, "an answer was cut short");
+      return http.log.error(
+        { err: error, request_id: exchange.id },
+        "an error cut an answer short",
+      );
     const { problem, cause } = refusalOf(error);
     answerWithProblem(http, exchange, problem, cause);
   };
@@ -319,7 +322,7 @@ function problemOf(code: string | undefined, isInBody: boolean): Problem {
           : `The headers of a request must arrive within ${timeouts.headers / 1000} seconds. Send the request again on a new connection.`,
       );
     default:
-      return malformed("The bytes that arrived are not HTTP/1.1. Use an ordinary HTTP client.");
+      return malformed("What arrived is not valid HTTP/1.1. Use an ordinary HTTP client.");
   }
 }
 

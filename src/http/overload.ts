@@ -54,12 +54,12 @@ export function startOverloadGuard(
       if (overloadedAt === null)
         log.warn(
           { cause, delayMaxMilliseconds, memoryMaxBytes },
-          "requests are refused: overloaded",
+          "the service is overloaded and refuses requests",
         );
       overloadedAt = at;
     } else if (overloadedAt !== null && at - overloadedAt > calmMilliseconds) {
       overloadedAt = null;
-      log.info("requests are answered again");
+      log.info("the service is no longer overloaded and answers requests again");
     }
   };
   const guard = {

@@ -44,14 +44,10 @@ const rule =
 
 /** Returns the filters that the conditions of a kind allow. */
 const conditionFilters = (kind: RecordKind): Filters =>
-  Object.assign(
-    {},
-    ...Object.entries(filterable[kind]).map(([name, one]) => filtersOn(kind, name, one)),
-  );
+  Object.assign({}, ...Object.entries(filterable[kind]).map(([name, one]) => filtersOn(name, one)));
 
 /** Returns the filters that set a condition. */
-function filtersOn(kind: RecordKind, name: string, condition: Condition<never>): Filters {
-  const { plural } = kinds[kind];
+function filtersOn(name: string, condition: Condition<never>): Filters {
   switch (condition.by) {
     case "equality":
       return { [name]: repeated(name, condition.meaning, equalityRules(condition)) };
@@ -67,7 +63,7 @@ function filtersOn(kind: RecordKind, name: string, condition: Condition<never>):
         }),
       };
     case "id":
-      return { [name]: repeated(name, `Id of a record among the ${plural}.`, idRules) };
+      return { [name]: repeated(name, "Id of the record.", idRules) };
     case "gpId":
       return { [name]: repeated(name, "Id of a GP that the record belongs to.", idRules) };
     case "hasGp":

@@ -167,10 +167,11 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
     meaning:
       "Send your key in the header `x-api-key`, exactly once. A key in the query string, in a cookie or, except on `/mcp`, in `Authorization` is not read.",
     again: "No. Send it with your key.",
-    example: new Problem("api-key-missing", "Send your API key in the header x-api-key.", {
-      header: "x-api-key",
-      account_url: accountUrl,
-    }),
+    example: new Problem(
+      "api-key-missing",
+      "Send your API key in the header x-api-key. If you have no key, ask the operator for one.",
+      { header: "x-api-key", account_url: accountUrl },
+    ),
   },
   "api-key-invalid": {
     meaning:

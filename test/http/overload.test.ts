@@ -73,9 +73,12 @@ test("work is refused while the process takes too much memory, or its heap is ne
 test("the log hears once of an overload that comes and goes, and once that it is over", (t) => {
   const { lookAfter, told } = openGuard(t, 1000, 0);
   for (let i = 0; i < 5; i++) for (const lateness of [2000, 2000, 0]) lookAfter(lateness);
-  assert.deepEqual(told, ["requests are refused: overloaded"]);
+  assert.deepEqual(told, ["the service is overloaded and refuses requests"]);
   for (let i = 0; i < 100; i++) lookAfter(0);
-  assert.deepEqual(told, ["requests are refused: overloaded", "requests are answered again"]);
+  assert.deepEqual(told, [
+    "the service is overloaded and refuses requests",
+    "the service is no longer overloaded and answers requests again",
+  ]);
 });
 
 test("while overloaded, requests with a key and unknown paths are a 503 before anything of them is looked at", async (t) => {

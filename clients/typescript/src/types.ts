@@ -950,7 +950,7 @@ export interface ListGpsQuery {
   signal_date_from?: string;
   /** Of one signal of the GP: date of the event, as precisely as known. On this day or before. */
   signal_date_to?: string;
-  /** Id of a record among the GPs. If repeated, one match is enough. */
+  /** Id of the record. If repeated, one match is enough. */
   id?: string | readonly string[];
   /** Name of the import that brought the record. If repeated, one match is enough. */
   source?: string | readonly string[];
@@ -1032,7 +1032,7 @@ export interface ListPrincipalsQuery {
   last_seen_date_from?: string;
   /** Date when the source last named the person. On this day or before. */
   last_seen_date_to?: string;
-  /** Id of a record among the principals. If repeated, one match is enough. */
+  /** Id of the record. If repeated, one match is enough. */
   id?: string | readonly string[];
   /** Name of the import that brought the record. If repeated, one match is enough. */
   source?: string | readonly string[];
@@ -1108,7 +1108,7 @@ export interface ListSignalsQuery {
   amount_usd_max?: number;
   /** What `amount_usd` measures. If repeated, one match is enough. */
   amount_basis?: AmountBasis | readonly AmountBasis[];
-  /** Id of a record among the signals. If repeated, one match is enough. */
+  /** Id of the record. If repeated, one match is enough. */
   id?: string | readonly string[];
   /** Name of the import that brought the record. If repeated, one match is enough. */
   source?: string | readonly string[];
@@ -1234,7 +1234,7 @@ export interface ListProjectsQuery {
   first_sale_date_from?: string;
   /** Date of the first sale of a share. On this day or before. */
   first_sale_date_to?: string;
-  /** Id of a record among the projects. If repeated, one match is enough. */
+  /** Id of the record. If repeated, one match is enough. */
   id?: string | readonly string[];
   /** Name of the import that brought the record. If repeated, one match is enough. */
   source?: string | readonly string[];
