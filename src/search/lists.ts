@@ -8,7 +8,6 @@ import {
   keptSet,
   makeBitset,
 } from "./bitset.ts";
-import { getOrCompute } from "./get-or-compute.ts";
 
 /** Lists of numbers: list i begins at `items[starts[i]]` and ends before `items[starts[i + 1]]`. */
 export interface Lists {
@@ -139,13 +138,16 @@ export const isLong = (length: number, size: number): boolean => length * positi
 export function openPositionLists({ starts, items }: Lists, size: number) {
   // Built on first use: most are never needed. If a position is in n lists on average, fewer than 128n are long.
   const made = new Map<number, Bitset>();
-  const makeSet = (list: number): Bitset =>
-    keptSet(size, (bits) => addBits(bits, items, starts[list]!, starts[list + 1]!));
+  const makeSet = (list: number): Bitset => {
+    const set = keptSet(size, (bits) => addBits(bits, items, starts[list]!, starts[list + 1]!));
+    made.set(list, set);
+    return set;
+  };
   return {
     addTo({ sets, own }: Union, list: number): void {
       const from = starts[list]!;
       const to = starts[list + 1]!;
-      if (isLong(to - from, size)) sets.push(getOrCompute(made, list, makeSet));
+      if (isLong(to - from, size)) sets.push(made.get(list) ?? makeSet(list));
       else addBits(own, items, from, to);
     },
   };

@@ -1,14 +1,6 @@
 import assert from "node:assert/strict";
-import {
-  globSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { join, relative } from "node:path";
+import { renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
@@ -132,21 +124,4 @@ test("records of real people that everyone would see without a contact are a fau
   const catalogue = openCatalogue(join(invented, "datasets"));
   await importRecords(catalogue, cast, { source: demoSource });
   await finding("ok", datasets, invented, { settings });
-});
-
-test("the one message that sends its reader to doctor names the same file as doctor does, which says what to do", async (t) => {
-  const senders = globSync("src/**/*.ts", { exclude: ["src/doctor/**", "src/cli/**"] })
-    .filter((path) => readFileSync(path, "utf8").includes("gp-records doctor"))
-    .map((path) => relative("src", path));
-  assert.deepEqual(senders, ["datasets/dataset-fault.ts"]);
-  const { dataDir, folder } = await twoDatasets(t);
-  const pointer = join(folder, "current");
-  rmSync(pointer);
-  mkdirSync(pointer);
-  const { err } = await allCommands(dataDir).start("backup", join(dataDir, "made.tar.gz"));
-  assert.match(err, /gp-records doctor/);
-  assert.ok(err.includes(pointer), err);
-  const { found, mend } = await finding("fail", datasets, dataDir);
-  assert.ok(found.includes(pointer), found);
-  assert.notEqual(mend, "");
 });

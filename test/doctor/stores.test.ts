@@ -1,11 +1,20 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join, relative } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import type { Finding } from "#doctor/check.ts";
 import { controlStore, judgeStore, usageStore } from "#doctor/stores.ts";
 import { openControl, openUsage } from "#store/stores.ts";
+import { allCommands } from "../support/all-commands.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { changeDatabase, scribble } from "../support/damage.ts";
 import { finding } from "../support/doctor.ts";
@@ -161,4 +170,21 @@ test("a database that another process keeps everybody from reading is named", as
   assert.match(locked.found, /database is locked/);
   assert.match(locked.mend, /fuser/);
   assertHarmless(locked);
+});
+
+test("messages that send their reader to doctor name the same file as doctor does, which says what to do", async (t) => {
+  const senders = globSync("src/**/*.ts", { exclude: ["src/doctor/**", "src/cli/**"] })
+    .filter((path) => readFileSync(path, "utf8").includes("gp-records doctor"))
+    .map((path) => relative("src", path));
+  assert.deepEqual(senders.toSorted(), ["backups/make-backup.ts", "store/store-fault.ts"]);
+  const { dataDir, control: file } = await folderWithStores(t);
+  const { err } = await allCommands(dataDir).start("backup", join(dataDir, "made.tar"));
+  assert.equal(err, "");
+  scribble(file, 4096, 8192);
+  const { err: said } = await allCommands(dataDir).start("backup", join(dataDir, "again.tar"));
+  assert.match(said, /gp-records doctor/);
+  assert.ok(said.includes(file), said);
+  const { found, mend } = await finding("fail", controlStore, dataDir);
+  assert.ok(found.includes(file), found);
+  assert.notEqual(mend, "");
 });

@@ -53,7 +53,7 @@ test("/health and /ready say ok, and while there is no dataset /ready and the op
 test("an asset has its hash in its address, may be kept for a year, and is at no other address", async (t) => {
   const service = await startService(t);
   const pages = await Promise.all(
-    ["/", "/docs", "/account"].map((path) => service.get(path, noKey)),
+    ["/", "/docs/fetch-gp", "/account"].map((path) => service.get(path, noKey)),
   );
   const isText = (address: string) => !address.endsWith(".woff2");
   const found = pages.flatMap(({ text }) => text.match(/\/assets\/[^"]+/g) ?? []).filter(isText);
