@@ -12,9 +12,9 @@ export const settings: Check = {
   look({ config, configFaults, environment, environmentFile, dataDir }) {
     const isDefault = (environment["DATA_DIR"]?.trim() ?? "") === "";
     const place =
-      environmentFile === null
-        ? "the environment"
-        : `the environment or in ${environmentFile.path}`;
+      environmentFile?.ignored === null
+        ? `the environment or in ${environmentFile.path}`
+        : "the environment";
     const links = config === null ? null : missedLinks(config);
     return [
       ...faultsOr(

@@ -151,8 +151,8 @@ export async function openSharedCounters({
     if (isClosed) return;
     const meanwhile =
       outage === "deny"
-        ? "Until they are shared, requests are refused."
-        : "Until they are shared, this instance counts by itself.";
+        ? "Until counts are shared, requests are refused."
+        : "Until counts are shared, this instance counts by itself.";
     const message = `Counts are not shared: ${sentenceOf(fault, engine.place)} ${meanwhile}`;
     if (reported !== null && (message === reported || !isToBeMended(fault))) return;
     reported = message;

@@ -90,5 +90,5 @@ function contentOf({ step }: Publication): string {
     const some = Object.entries(counts).flatMap(([what, n]) => (n > 0 ? [`${n} ${what}`] : []));
     return some.length > 0 && `${kind}: ${some.join(", ")}`;
   });
-  return kinds.filter(Boolean).join("; ");
+  return kinds.filter(Boolean).join("; ") || "No record changed.";
 }

@@ -26,7 +26,7 @@ export const vocabularyPage = (site: Site, publicUrl: string | null): string =>
       </li>`,
     main: html`<h1>Vocabulary</h1>
       <p class="lede">
-        Tags, themes and markets are open: ask the service for the present ones. Other members take
+        Tags, themes and markets are open: ask the service for those in use. Other members take
         their values from closed lists, which are below.
       </p>
       <section>

@@ -47,7 +47,7 @@ export function sqliteFault(error: unknown, file: string): unknown {
         `${file} is damaged or not an SQLite database. \`gp-records doctor\` says how to repair it.`,
       );
     case sqliteCodes.full:
-      return full(`The disk that holds ${file} is full. Free some space and try again.`);
+      return full(`The disk that holds ${file} is full. Free some space, then try again.`);
     case sqliteCodes.cannotOpen:
       return unusable(
         `${file} cannot be opened. Make sure that it exists and that this user may read and write it.`,
@@ -111,7 +111,7 @@ export function postgresFault(error: unknown, place: string): unknown {
         `${place} has no free connections: ${message}. Close some connections, or raise the limit that was reached: max_connections, or CONNECTION LIMIT of the role or database.`,
       );
     case "53100":
-      return full(`The disk of ${place} is full. Free some space and try again.`);
+      return full(`The disk of ${place} is full. Free some space, then try again.`);
     case "25006":
       return unusable(`${place} takes no writes. DATABASE_URL must name a primary, not a standby.`);
     case "28000":

@@ -153,11 +153,11 @@ function startThread(setting: WriterSetting, onEnd: (fault: string) => void) {
     resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMegabytes },
   });
   const post = (message: WriterMessage) => worker.postMessage(message);
-  let fault = "The writer thread ended.";
+  let fault = "The thread that saves usage ended.";
   const ended = Promise.withResolvers<void>();
   let answered = Promise.withResolvers<WriterReply>();
   worker.on("message", (reply: WriterReply) => answered.resolve(reply));
-  worker.on("error", ({ message }) => (fault = `The writer thread ended: ${message}`));
+  worker.on("error", ({ message }) => (fault = `The thread that saves usage ended: ${message}`));
   worker.once("exit", () => {
     onEnd(fault);
     answered.resolve({ isWritten: false, fault });

@@ -134,7 +134,7 @@ for (const { name, skip, start } of countingServers)
       for (const { faults } of [a, b]) {
         assert.equal(faults.length, 2);
         assert.match(faults[0]!, /^Counts are not shared: .+ did not answer within 1500 ms\. /);
-        assert.match(faults[0]!, /Until they are shared, this instance counts by itself\.$/);
+        assert.match(faults[0]!, /Until counts are shared, this instance counts by itself\.$/);
         assert.equal(faults[1], null);
       }
     });
@@ -155,7 +155,7 @@ for (const { name, skip, start } of countingServers)
         assert.equal(faults.length, 2);
         assert.match(
           faults[0]!,
-          /^Counts are not shared: .+(?:cannot count requests: .+\.|cannot be reached .+) Until they are shared, this instance /,
+          /^Counts are not shared: .+(?:cannot count requests: .+\.|cannot be reached .+) Until counts are shared, this instance /,
         );
         assert.equal(faults[1], null);
       }
@@ -260,7 +260,7 @@ for (const { name, skip, start } of countingServers)
       cut.isCut = false;
       await a.becomes("shared");
       assert.equal(await a.counted(), 3);
-      assert.match(a.faults[0]!, /Until they are shared, requests are refused\.$/);
+      assert.match(a.faults[0]!, /Until counts are shared, requests are refused\.$/);
     });
 
     test("an instance that starts while the server is away counts by itself, and joins it later", async (t) => {

@@ -176,7 +176,7 @@ test("a thread that ends while nothing waits is told at once, and the next batch
   await writer.settled();
   const [thread] = await started;
   await thread.terminate();
-  assert.deepEqual(faults, ["The writer thread ended."]);
+  assert.deepEqual(faults, ["The thread that saves usage ended."]);
   writer.write(use("key_b", 2));
   await writer.settled();
   assert.deepEqual(faults.slice(1), [null]);
