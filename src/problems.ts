@@ -109,7 +109,7 @@ const kinds = {
     title: "The API key has expired",
     members: {
       key_hint: keyHint,
-      expired_at: time("When the key expired."),
+      expired_at: time("Time when the key expired."),
       account_url: accountUrl,
     },
   },
@@ -118,7 +118,7 @@ const kinds = {
     title: "The API key was revoked",
     members: {
       key_hint: keyHint,
-      revoked_at: time("When the key was revoked."),
+      revoked_at: time("Time when the key was revoked."),
       account_url: accountUrl,
     },
   },
@@ -167,7 +167,7 @@ const kinds = {
     title: "The range lies beyond the end of the file",
     members: { bytes: count("Size of the file in bytes.") },
   },
-  "expectation-failed": { status: 417, title: "The Expect header cannot be met", members: {} },
+  "expectation-failed": { status: 417, title: "This Expect header is not supported", members: {} },
   "quota-exceeded": {
     status: 429,
     title: "Request cannot be satisfied as assigned quota has been exceeded",

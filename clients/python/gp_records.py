@@ -594,19 +594,19 @@ class Project(TypedDict):
     # - `cancelled`: The project was given up.
     # - `unknown`: The source does not say.
     status: ProjectStatus
-    # Street and number.
+    # Address of the project: street and number.
     address: str | None
-    # City.
+    # City of the project.
     city: str | None
-    # State, two letters in the US.
+    # State of the project, two letters in the US.
     state: str | None
-    # Postal code.
+    # Postal code of the project.
     zip: str | None
-    # Country, normally an ISO 3166-1 alpha-2 code such as US.
+    # Country of the project, normally an ISO 3166-1 code such as US.
     country: str | None
     # Title of the metropolitan area.
     market: str | None
-    # How `market` is known.
+    # How `market` was determined.
     #
     # - `property_address`: The market of the property's own address.
     # - `issuer_address`: The market of the issuer's address, since the source names no property; the property may be elsewhere.
@@ -622,11 +622,11 @@ class Project(TypedDict):
     affordable_units: int | None
     # Floor area in square feet.
     square_feet: int | None
-    # Total amount in whole US dollars.
+    # Total amount of the project, in whole US dollars.
     total_amount_usd: int | None
-    # Amount raised so far, in whole US dollars.
+    # Amount raised for the project so far, in whole US dollars.
     raised_amount_usd: int | None
-    # Date of the start, as precisely as known.
+    # Date of the project's start, as precisely as known.
     start_date: str | None
     # Date of completion, actual or planned.
     completion_date: str | None
@@ -791,19 +791,19 @@ class Meta(TypedDict):
     api_version: str
     # Version of the dataset that the answer was made from. While it stays the same, pages neither repeat nor skip records; if it changes between two pages, start again at offset 0.
     dataset_version: str
-    # Time of the last update.
+    # Time when the dataset was last updated.
     dataset_updated_at: str
     hints: list[Hint]
 
 
 class KindCounts(TypedDict):
-    # Records that were added.
+    # Number of records added.
     added: int
-    # Records that were changed.
+    # Number of records changed.
     changed: int
-    # Records that were removed.
+    # Number of records removed.
     removed: int
-    # Records that were merged.
+    # Number of records merged.
     merged: int
 
 
@@ -1042,17 +1042,17 @@ class ListGpsQuery(TypedDict):
     hq_state: NotRequired[str | Sequence[str]]
     # Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. If repeated, one match is enough.
     hq_country: NotRequired[str | Sequence[str]]
-    # Central Index Keys of the SEC. If repeated, one match is enough.
+    # Central Index Key (CIK) that the SEC assigns. If repeated, one match is enough.
     cik: NotRequired[str | Sequence[str]]
-    # Numbers in the Central Registration Depository of FINRA. If repeated, one match is enough.
+    # Number in the Central Registration Depository (CRD) of FINRA. If repeated, one match is enough.
     crd: NotRequired[str | Sequence[str]]
-    # Legal Entity Identifiers (ISO 17442). If repeated, one match is enough.
+    # Legal Entity Identifier (ISO 17442). If repeated, one match is enough.
     lei: NotRequired[str | Sequence[str]]
-    # Numbers the SEC gives to investment advisers, such as `801-12345`. If repeated, one match is enough.
+    # Number that the SEC gives to an investment adviser, such as `801-12345`. If repeated, one match is enough.
     sec_number: NotRequired[str | Sequence[str]]
-    # File numbers of Form D offerings, such as `021-441122`. If repeated, one match is enough.
+    # File number of a Form D offering, such as `021-441122`. If repeated, one match is enough.
     form_d_file: NotRequired[str | Sequence[str]]
-    # Numbers of private funds in Form ADV, such as `805-1234567890`. If repeated, one match is enough.
+    # Number of a private fund in Form ADV, such as `805-1234567890`. If repeated, one match is enough.
     adv_fund: NotRequired[str | Sequence[str]]
     # Assets under management, in whole US dollars. At least this number.
     aum_usd_min: NotRequired[int]
@@ -1139,7 +1139,7 @@ class ListPrincipalsQuery(TypedDict):
     country: NotRequired[str | Sequence[str]]
     # Share of the GP owned, in per cent. If repeated, one match is enough.
     ownership_band: NotRequired[OwnershipBand | Sequence[OwnershipBand]]
-    # Numbers in the Central Registration Depository of FINRA. If repeated, one match is enough.
+    # Number in the Central Registration Depository (CRD) of FINRA. If repeated, one match is enough.
     crd: NotRequired[str | Sequence[str]]
     # Date when the person started at the GP, as precisely as known. On this day or later.
     start_date_from: NotRequired[str]
@@ -1293,25 +1293,25 @@ class ListProjectsQuery(TypedDict):
     strategy: NotRequired[Strategy | Sequence[Strategy]]
     # The market of the project: its title, one of its cities, or a city and a state. If repeated, one match is enough.
     market: NotRequired[str | Sequence[str]]
-    # How `market` is known. If repeated, one match is enough.
+    # How `market` was determined. If repeated, one match is enough.
     market_basis: NotRequired[MarketBasis | Sequence[MarketBasis]]
     # A tag, strategy or property type of the project, as a whole value. If repeated, one match is enough.
     tag: NotRequired[str | Sequence[str]]
     # A theme of the project, as a whole value. If repeated, one match is enough.
     theme: NotRequired[str | Sequence[str]]
-    # City. If repeated, one match is enough.
+    # City of the project. If repeated, one match is enough.
     city: NotRequired[str | Sequence[str]]
-    # State, two letters in the US. If repeated, one match is enough.
+    # State of the project, two letters in the US. If repeated, one match is enough.
     state: NotRequired[str | Sequence[str]]
-    # Postal code. If repeated, one match is enough.
+    # Postal code of the project. If repeated, one match is enough.
     zip: NotRequired[str | Sequence[str]]
-    # Country, normally an ISO 3166-1 alpha-2 code such as US. If repeated, one match is enough.
+    # Country of the project, normally an ISO 3166-1 code such as US. If repeated, one match is enough.
     country: NotRequired[str | Sequence[str]]
-    # Central Index Keys of the SEC. If repeated, one match is enough.
+    # Central Index Key (CIK) that the SEC assigns. If repeated, one match is enough.
     cik: NotRequired[str | Sequence[str]]
-    # File numbers of Form D offerings, such as `021-441122`. If repeated, one match is enough.
+    # File number of a Form D offering, such as `021-441122`. If repeated, one match is enough.
     form_d_file: NotRequired[str | Sequence[str]]
-    # Numbers of low-income housing projects at the US Department of Housing (HUD). If repeated, one match is enough.
+    # Number that HUD, the US housing department, gives to a low-income project. If repeated, one match is enough.
     hud_id: NotRequired[str | Sequence[str]]
     # Number of dwellings. At least this number.
     units_min: NotRequired[int]
@@ -1325,17 +1325,17 @@ class ListProjectsQuery(TypedDict):
     square_feet_min: NotRequired[int]
     # Floor area in square feet. At most this number.
     square_feet_max: NotRequired[int]
-    # Total amount in whole US dollars. At least this number.
+    # Total amount of the project, in whole US dollars. At least this number.
     total_amount_usd_min: NotRequired[int]
-    # Total amount in whole US dollars. At most this number.
+    # Total amount of the project, in whole US dollars. At most this number.
     total_amount_usd_max: NotRequired[int]
-    # Amount raised so far, in whole US dollars. At least this number.
+    # Amount raised for the project so far, in whole US dollars. At least this number.
     raised_amount_usd_min: NotRequired[int]
-    # Amount raised so far, in whole US dollars. At most this number.
+    # Amount raised for the project so far, in whole US dollars. At most this number.
     raised_amount_usd_max: NotRequired[int]
-    # Date of the start, as precisely as known. On this day or later.
+    # Date of the project's start, as precisely as known. On this day or later.
     start_date_from: NotRequired[str]
-    # Date of the start, as precisely as known. On this day or before.
+    # Date of the project's start, as precisely as known. On this day or before.
     start_date_to: NotRequired[str]
     # Date of completion, actual or planned. On this day or later.
     completion_date_from: NotRequired[str]

@@ -17,7 +17,7 @@ export const feedPath = "/changes.atom";
 
 const Counts = Type.Object(
   eachOf(recordKinds, () =>
-    Type.Object(eachOf(changeKinds, (change) => whole(`Records that were ${change}.`, 0))),
+    Type.Object(eachOf(changeKinds, (change) => whole(`Number of records ${change}.`, 0))),
   ),
   { description: "Numbers of changes by kind of record." },
 );

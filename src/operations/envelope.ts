@@ -41,7 +41,10 @@ export const Meta = Type.Object({
     description:
       "Version of the dataset that the answer was made from. While it stays the same, pages neither repeat nor skip records; if it changes between two pages, start again at offset 0.",
   }),
-  dataset_updated_at: Type.String({ format: "date-time", description: "Time of the last update." }),
+  dataset_updated_at: Type.String({
+    format: "date-time",
+    description: "Time when the dataset was last updated.",
+  }),
   hints: Type.Array(Hint),
 });
 export type Meta = Static<typeof Meta>;

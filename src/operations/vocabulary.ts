@@ -27,7 +27,7 @@ const Enum = Type.Object({
   ),
   values: list(
     "Values in the order of the reference; a minor version of the API may add some.",
-    Type.Object({ value: text("The value."), meaning: text("Its meaning, in one sentence.") }),
+    Type.Object({ value: text("The value."), meaning: text("Meaning of the value.") }),
   ),
 });
 

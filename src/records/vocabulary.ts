@@ -138,14 +138,14 @@ export const closedLists = {
     named_sponsor: "A public register names the sponsor.",
   },
   externalIdKeys: {
-    cik: "Central Index Keys of the SEC.",
-    crd: "Numbers in the Central Registration Depository of FINRA.",
-    lei: "Legal Entity Identifiers (ISO 17442).",
-    sec_number: "Numbers the SEC gives to investment advisers, such as `801-12345`.",
-    form_d_file: "File numbers of Form D offerings, such as `021-441122`.",
-    adv_fund: "Numbers of private funds in Form ADV, such as `805-1234567890`.",
-    hud_id: "Numbers of low-income housing projects at the US Department of Housing (HUD).",
-    other: "Ids of any other kind.",
+    cik: "Central Index Key (CIK) that the SEC assigns.",
+    crd: "Number in the Central Registration Depository (CRD) of FINRA.",
+    lei: "Legal Entity Identifier (ISO 17442).",
+    sec_number: "Number that the SEC gives to an investment adviser, such as `801-12345`.",
+    form_d_file: "File number of a Form D offering, such as `021-441122`.",
+    adv_fund: "Number of a private fund in Form ADV, such as `805-1234567890`.",
+    hud_id: "Number that HUD, the US housing department, gives to a low-income project.",
+    other: "Id of any other kind.",
   },
 } as const satisfies Record<string, Meanings>;
 

@@ -439,20 +439,20 @@ export interface Project {
    * - `unknown`: The source does not say.
    */
   status: ProjectStatus;
-  /** Street and number. */
+  /** Address of the project: street and number. */
   address: string | null;
-  /** City. */
+  /** City of the project. */
   city: string | null;
-  /** State, two letters in the US. */
+  /** State of the project, two letters in the US. */
   state: string | null;
-  /** Postal code. */
+  /** Postal code of the project. */
   zip: string | null;
-  /** Country, normally an ISO 3166-1 alpha-2 code such as US. */
+  /** Country of the project, normally an ISO 3166-1 code such as US. */
   country: string | null;
   /** Title of the metropolitan area. */
   market: string | null;
   /**
-   * How `market` is known.
+   * How `market` was determined.
    *
    * - `property_address`: The market of the property's own address.
    * - `issuer_address`: The market of the issuer's address, since the source names no property; the property may be elsewhere.
@@ -469,11 +469,11 @@ export interface Project {
   affordable_units: number | null;
   /** Floor area in square feet. */
   square_feet: number | null;
-  /** Total amount in whole US dollars. */
+  /** Total amount of the project, in whole US dollars. */
   total_amount_usd: number | null;
-  /** Amount raised so far, in whole US dollars. */
+  /** Amount raised for the project so far, in whole US dollars. */
   raised_amount_usd: number | null;
-  /** Date of the start, as precisely as known. */
+  /** Date of the project's start, as precisely as known. */
   start_date: string | null;
   /** Date of completion, actual or planned. */
   completion_date: string | null;
@@ -618,7 +618,7 @@ export interface Meta {
   api_version: string;
   /** Version of the dataset that the answer was made from. While it stays the same, pages neither repeat nor skip records; if it changes between two pages, start again at offset 0. */
   dataset_version: string;
-  /** Time of the last update. */
+  /** Time when the dataset was last updated. */
   dataset_updated_at: string;
   hints: Hint[];
 }
@@ -643,13 +643,13 @@ export interface Hint {
 }
 
 export interface KindCounts {
-  /** Records that were added. */
+  /** Number of records added. */
   added: number;
-  /** Records that were changed. */
+  /** Number of records changed. */
   changed: number;
-  /** Records that were removed. */
+  /** Number of records removed. */
   removed: number;
-  /** Records that were merged. */
+  /** Number of records merged. */
   merged: number;
 }
 
@@ -916,17 +916,17 @@ export interface ListGpsQuery {
   hq_state?: string | readonly string[];
   /** Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. If repeated, one match is enough. */
   hq_country?: string | readonly string[];
-  /** Central Index Keys of the SEC. If repeated, one match is enough. */
+  /** Central Index Key (CIK) that the SEC assigns. If repeated, one match is enough. */
   cik?: string | readonly string[];
-  /** Numbers in the Central Registration Depository of FINRA. If repeated, one match is enough. */
+  /** Number in the Central Registration Depository (CRD) of FINRA. If repeated, one match is enough. */
   crd?: string | readonly string[];
-  /** Legal Entity Identifiers (ISO 17442). If repeated, one match is enough. */
+  /** Legal Entity Identifier (ISO 17442). If repeated, one match is enough. */
   lei?: string | readonly string[];
-  /** Numbers the SEC gives to investment advisers, such as `801-12345`. If repeated, one match is enough. */
+  /** Number that the SEC gives to an investment adviser, such as `801-12345`. If repeated, one match is enough. */
   sec_number?: string | readonly string[];
-  /** File numbers of Form D offerings, such as `021-441122`. If repeated, one match is enough. */
+  /** File number of a Form D offering, such as `021-441122`. If repeated, one match is enough. */
   form_d_file?: string | readonly string[];
-  /** Numbers of private funds in Form ADV, such as `805-1234567890`. If repeated, one match is enough. */
+  /** Number of a private fund in Form ADV, such as `805-1234567890`. If repeated, one match is enough. */
   adv_fund?: string | readonly string[];
   /** Assets under management, in whole US dollars. At least this number. */
   aum_usd_min?: number;
@@ -1018,7 +1018,7 @@ export interface ListPrincipalsQuery {
   country?: string | readonly string[];
   /** Share of the GP owned, in per cent. If repeated, one match is enough. */
   ownership_band?: OwnershipBand | readonly OwnershipBand[];
-  /** Numbers in the Central Registration Depository of FINRA. If repeated, one match is enough. */
+  /** Number in the Central Registration Depository (CRD) of FINRA. If repeated, one match is enough. */
   crd?: string | readonly string[];
   /** Date when the person started at the GP, as precisely as known. On this day or later. */
   start_date_from?: string;
@@ -1182,25 +1182,25 @@ export interface ListProjectsQuery {
   strategy?: Strategy | readonly Strategy[];
   /** The market of the project: its title, one of its cities, or a city and a state. If repeated, one match is enough. */
   market?: string | readonly string[];
-  /** How `market` is known. If repeated, one match is enough. */
+  /** How `market` was determined. If repeated, one match is enough. */
   market_basis?: MarketBasis | readonly MarketBasis[];
   /** A tag, strategy or property type of the project, as a whole value. If repeated, one match is enough. */
   tag?: string | readonly string[];
   /** A theme of the project, as a whole value. If repeated, one match is enough. */
   theme?: string | readonly string[];
-  /** City. If repeated, one match is enough. */
+  /** City of the project. If repeated, one match is enough. */
   city?: string | readonly string[];
-  /** State, two letters in the US. If repeated, one match is enough. */
+  /** State of the project, two letters in the US. If repeated, one match is enough. */
   state?: string | readonly string[];
-  /** Postal code. If repeated, one match is enough. */
+  /** Postal code of the project. If repeated, one match is enough. */
   zip?: string | readonly string[];
-  /** Country, normally an ISO 3166-1 alpha-2 code such as US. If repeated, one match is enough. */
+  /** Country of the project, normally an ISO 3166-1 code such as US. If repeated, one match is enough. */
   country?: string | readonly string[];
-  /** Central Index Keys of the SEC. If repeated, one match is enough. */
+  /** Central Index Key (CIK) that the SEC assigns. If repeated, one match is enough. */
   cik?: string | readonly string[];
-  /** File numbers of Form D offerings, such as `021-441122`. If repeated, one match is enough. */
+  /** File number of a Form D offering, such as `021-441122`. If repeated, one match is enough. */
   form_d_file?: string | readonly string[];
-  /** Numbers of low-income housing projects at the US Department of Housing (HUD). If repeated, one match is enough. */
+  /** Number that HUD, the US housing department, gives to a low-income project. If repeated, one match is enough. */
   hud_id?: string | readonly string[];
   /** Number of dwellings. At least this number. */
   units_min?: number;
@@ -1214,17 +1214,17 @@ export interface ListProjectsQuery {
   square_feet_min?: number;
   /** Floor area in square feet. At most this number. */
   square_feet_max?: number;
-  /** Total amount in whole US dollars. At least this number. */
+  /** Total amount of the project, in whole US dollars. At least this number. */
   total_amount_usd_min?: number;
-  /** Total amount in whole US dollars. At most this number. */
+  /** Total amount of the project, in whole US dollars. At most this number. */
   total_amount_usd_max?: number;
-  /** Amount raised so far, in whole US dollars. At least this number. */
+  /** Amount raised for the project so far, in whole US dollars. At least this number. */
   raised_amount_usd_min?: number;
-  /** Amount raised so far, in whole US dollars. At most this number. */
+  /** Amount raised for the project so far, in whole US dollars. At most this number. */
   raised_amount_usd_max?: number;
-  /** Date of the start, as precisely as known. On this day or later. */
+  /** Date of the project's start, as precisely as known. On this day or later. */
   start_date_from?: string;
-  /** Date of the start, as precisely as known. On this day or before. */
+  /** Date of the project's start, as precisely as known. On this day or before. */
   start_date_to?: string;
   /** Date of completion, actual or planned. On this day or later. */
   completion_date_from?: string;
