@@ -64,8 +64,8 @@ export const mcpPage = (site: Site, publicUrl: string | null): string =>
           instructions.
         </p>
         <p>
-          A call with a wrong argument is an error that says what would be right. Over the quota a
-          call is an error with <code>retry_after</code>, in seconds. Messages that call no tool do
+          A call with a wrong argument is an error that says what would be right. A call beyond the
+          quota is an error with <code>retry_after</code>, in seconds. Messages that call no tool do
           not count, up to 120 a minute. Pages in a browser may call from this origin and those that
           the operator lists; <code>/mcp</code> refuses any other.
         </p>

@@ -264,7 +264,7 @@ const fieldsOf = (operation: Operation, { pageSizeMax }: OperationFacts): Html[]
     const value = operation.example[name];
     if (isRepeatable(operation, name))
       return html`<label
-        ><code>${name}</code> <span class="muted">one a line</span>
+        ><code>${name}</code> <span class="muted">one per line</span>
         <textarea name="${name}"></textarea>
       </label>`;
     const { isRequired } = operation.filters[name] ?? {};
@@ -279,7 +279,7 @@ const fieldsOf = (operation: Operation, { pageSizeMax }: OperationFacts): Html[]
 function pairsField({ example }: Operation): Html {
   const lines = Object.entries(example).map(([name, value]) => `${name}=${value}`);
   return html`<label
-    >Parameters <span class="muted">one a line</span>
+    >Parameters <span class="muted">one per line</span>
     <textarea data-pairs>${lines.join("\n")}</textarea>
   </label>`;
 }
