@@ -42,7 +42,10 @@ test("a log that is switched off names the setting, and an empty one says what t
   assert.match(text, /<h1>No log of requests<\/h1>.*<code>USAGE_LOG_DAYS<\/code> is 0/s);
   assert.doesNotMatch(text, /<form method="get"|requests\.csv/);
   const user = await signedIn(await startService(t, { records: null }), {});
-  assert.match((await user.get("/account/requests")).text, /No request yet\. Send one with/);
+  assert.match(
+    (await user.get("/account/requests")).text,
+    /No request in this time\. Send one with/,
+  );
   assert.match((await user.get("/account/requests?id=x")).text, /No request matches/);
 });
 

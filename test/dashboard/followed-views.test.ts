@@ -160,7 +160,7 @@ forEachStore(
     const ana = await site.signUp("ana@example.org");
     const ben = await site.signUp("ben@example.org");
     const { secret, body } = await ana.follow("gp", "hq_state=TX&sort=-aum_usd");
-    assert.match(body, /shown only\s+now/);
+    assert.match(body, /it is not shown\s+again/);
     assert.ok(!(await ana.views()).includes(secret!), "the secret is shown once");
     const rows = await site.control.database.selectFrom("followed_view").selectAll().execute();
     assert.deepEqual(

@@ -142,7 +142,7 @@ test("an account sends fifty invitations a day and no more", async (t) => {
 
 test("if sign-up is closed owners cannot invite, and without mail they are told who makes the link", async (t) => {
   for (const [settings, words] of [
-    [{ SIGN_UP: "closed" }, /Invitations are closed here/],
+    [{ SIGN_UP: "closed" }, /Owners cannot invite anybody here/],
     [{ SIGN_UP: "invite" }, /This service sends no mail/],
   ] as const) {
     const service = await startService(t, { records: null, settings });

@@ -150,7 +150,7 @@ test("over a few records", async (t) => {
   await t.test(
     "what is sold is added up from amounts that can be added, beside what is stated",
     () => {
-      const capital = sectionOf(north, "$30M sold, by 2 notices");
+      const capital = sectionOf(north, "$30M sold, according to 2 notices");
       assert.match(capital!, /As stated: \$413M raised/);
       assert.match(capital!, /Q1 2025 \$10M .*Q1 2026 \$30M/);
     },

@@ -111,7 +111,7 @@ test("closing and deleting", async (t) => {
       await createKey(ada, { name: "nightly" });
       const path = "/account/settings/close";
       const page = await ada.get(path);
-      assert.match(page.text, /1 key would be refused/);
+      assert.match(page.text, /1 key of the account would be refused/);
       assert.match(page.text, /nightly/);
       assert.equal((await ada.submit(path, path, { password: "wrong" })).status, 403);
       assert.equal((await ada.get("/account/keys")).status, 200);

@@ -148,13 +148,13 @@ test("the usage of an account, on its pages", async (t) => {
     for (let i = 0; i < 60; i++)
       await service.get("/fetch-projects?limit=1", { "x-api-key": secret });
     const { text } = await ada.get("/account/usage");
-    assert.match(text, /<h1>Your quota is used up for this minute<\/h1>/);
+    assert.match(text, /<h1>Your quota per minute is used up<\/h1>/);
     // PostgreSQL counts by a clock of its own, which goes on meanwhile.
     const words = wordsOf(text).replaceAll(/in \d\d s\./g, "in 60 s.");
     for (const gauge of [
-      "Last minute 60 of 60 Nothing left. Free again in 60 s.",
-      "Last hour 60 of 1,000 940 left. The first one used is free again in 60 min.",
-      "Last 24 hours 60 of 10,000 9,940 left. The first one used is free again in 24 h 0 min.",
+      "Last minute 60 of 60 Nothing left. Try again in 60 s.",
+      "Last hour 60 of 1,000 940 left. The earliest request stops counting in 60 min.",
+      "Last 24 hours 60 of 10,000 9,940 left. The earliest request stops counting in 24 h 0 min.",
     ])
       assert.ok(words.includes(gauge), words);
     // Whoever hears the page hears the numbers alone.
@@ -201,7 +201,7 @@ test("the quota in use, the sums and the log say the same: calls with a key, no 
   assert.match(words, new RegExp(`Last 24 hours ${counted} of 10,000 `));
   assert.match(
     words,
-    new RegExp(`${all} requests in the last 24 hours, 1 of them beyond the quota`),
+    new RegExp(`${all} requests in the last 24 hours, 1 of them refused over the quota`),
   );
   assert.match(words, /first 9 6 0 3 0 1 /);
   assert.ok(text.includes(`href="/account/requests?key=${keyId}"`));

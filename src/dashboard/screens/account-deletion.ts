@@ -84,7 +84,7 @@ function leaving({ account }: MemberRequest): LastStep {
     effects: [
       "You no longer see its keys, usage or members.",
       "Keys that you made stay with the account and go on working.",
-      "Only an owner can invite you again.",
+      "You can come back only if an owner or the operator invites you again.",
     ],
     button: "Leave account",
   };
@@ -98,7 +98,7 @@ async function closing(request: MemberRequest): Promise<LastStep> {
     title: `Close ${account.name}?`,
     effects: [
       keys.length === 0
-        ? "It has no key that works."
+        ? "The account has no key that works."
         : html`${refusedKeys(keys.length)}
             <ul>
               ${keys.map(
@@ -110,8 +110,8 @@ async function closing(request: MemberRequest): Promise<LastStep> {
               )}
             </ul>`,
       members.length > 1 &&
-        `${counted(members.length - 1, "other member")} would no longer be in this account.`,
-      "The name is free for others. The operator keeps a record of its requests, under the account's id.",
+        `${counted(members.length - 1, "other member")} would lose access to this account.`,
+      "Others can use the name of the account. The operator keeps the record of its requests under the account's id.",
     ],
     button: "Close account",
   };
@@ -124,6 +124,7 @@ async function deleting(request: SignedInRequest): Promise<LastStep> {
     effects: [
       "Your address, your password and your sessions are deleted at once. You can no longer sign in.",
       ...(await Promise.all(accounts.map((account) => fateOf(request, account)))),
+      "The feeds of views that you follow stop.",
       "The audit log keeps your id, which then identifies nobody.",
     ],
     button: "Delete login",
@@ -139,17 +140,17 @@ async function fateOf(
   const others = members.filter(({ person }) => person !== signedIn.person.id);
   if (others.length === 0) {
     const keys = await listKeys(services.control, { accountNumber: number, now });
-    return html`${bold(name)} has no other member, so it is closed.
+    return html`The account ${bold(name)} has no other member, so it is closed.
     ${refusedKeys(keys.filter(isLive).length)}`;
   }
   return others.some(({ role }) => role === "owner")
-    ? html`You leave ${bold(name)}; keys that you made there go on working.`
-    : html`${bold(name)} has no other owner. First
-        <a href="/account/members">make somebody else an owner</a>, or
+    ? html`You leave the account ${bold(name)}; keys that you made there go on working.`
+    : html`The account ${bold(name)} has no other owner. Switch to this account, and first
+        <a href="/account/members">make somebody else an owner</a> or
         <a href="/account/settings/close">close the account</a>.`;
 }
 
 const refusedKeys = (count: number): string =>
-  `${counted(count, "key")} would be refused from the next request on.`;
+  `${counted(count, "key")} of the account would be refused from then on.`;
 
 const bold = (name: string): Html => html`<strong class="name">${name}</strong>`;

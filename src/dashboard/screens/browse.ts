@@ -57,7 +57,7 @@ async function showView(
   const view = viewOf(model, kind, request.query);
   if (view instanceof Problem) {
     const next = { href: browsePaths[kind], label: `Browse all ${nouns[kind][1]}` };
-    const why = `${view.message} Correct the address, or go back.`;
+    const why = `${view.message} Go back and correct the filter.`;
     return wordReply(request, 400, "This view is not valid", why, next);
   }
   const { filter, limit, offset, order } = view.query;
@@ -81,7 +81,7 @@ async function showView(
         ${kind === "gp" && isSignedIn(request) && html`<a class="button quiet" href="/browse/match">Match a list</a>`}
         <details class="call">
           <summary class="button quiet">API call</summary>
-          <p>The API call for this view. It counts as one request.</p>
+          <p>This API call returns the records of this view. It counts as one request.</p>
           ${callBlocks(request.own.base, `${lists[kind].path}?${canonicalQuery(view.query)}`)}
         </details>
         ${total > 0 && downloadForm(view, total, await allowanceOf(request, total))}
@@ -275,7 +275,7 @@ const rowsChoice = (view: View): Part => [
 const nothing = (view: View): Html =>
   html`<div class="empty">
     <h2>No ${nouns[view.kind][0]}${viewWords(view)}</h2>
-    <p>Remove a condition. The number says how many records match without it.</p>
+    <p>Remove a filter. Each number says how many records match without that filter.</p>
     ${removals(view).map(
       ({ label, words, values, href }) =>
         html`<a class="button quiet" href="${href}"
@@ -295,6 +295,6 @@ function missNote(view: View, miss: Miss): Html {
   });
   return html`<p class="fault" role="alert">
     ${filterLabel(name)} “${value}” matches no
-    ${nouns[view.kind][0]}.${near.length > 0 ? [" Did you mean", near, "?"] : " Correct or remove it."}
+    ${nouns[view.kind][0]}.${near.length > 0 ? [" Did you mean", near, "?"] : " Correct or remove this filter."}
   </p>`;
 }

@@ -60,7 +60,7 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
   const isMember = isSignedIn(request);
   if (isMember && !(await mayReadChanges(control.database, request.account.number))) {
     const text =
-      "The plan of this account does not include changes. Ask the operator of this service for another plan.";
+      "The plan of this account does not include changes. Ask the operator of this service for a plan that includes them.";
     return wordReply(request, 403, "No changes", text);
   }
   const listed = reader.list(model.parts.version);
@@ -125,7 +125,7 @@ function readAsked(
   const isDay = /^\d{4}-\d\d-\d\d$/.test(since) && existsInCalendar(since);
   const publications = publicationsSince(all, isDay ? Date.parse(since) : since);
   if (publications === null)
-    return `'since' must be a day such as 2026-11-20, or a version that was published; '${since.slice(0, 60)}' is neither, or is no longer listed.`;
+    return `'since' must be a day such as 2026-11-20 or the version of a dataset that is still listed, not '${since.slice(0, 60)}'.`;
   const version = all.findLast((one) => one.version === since);
   const day = version?.published_at.slice(0, 10) ?? since;
   const kind = recordKinds.find((one) => one === named);
@@ -133,7 +133,7 @@ function readAsked(
     return `'kind' must be one of ${recordKinds.join(", ")}, not '${named.slice(0, 60)}'.`;
   const [filter] = Object.keys(filters);
   if (filter !== undefined && kind === undefined)
-    return `'${filter.slice(0, 60)}' needs a kind of record: add 'kind', such as kind=gp.`;
+    return `The filter '${filter.slice(0, 60)}' needs a kind of record. Add the parameter 'kind', such as kind=gp.`;
   const offset = Number(/^\d{1,9}$/.exec(start ?? "")?.[0] ?? 0);
   const pairs = [...query].filter(([name]) => name in filters);
   const view = kind === undefined ? null : viewOf(model, kind, new URLSearchParams(pairs));
@@ -184,13 +184,13 @@ function sinceForm(now: number, asked: Asked): Html {
 const notes = (gaps: readonly Publication[], unknown: readonly JoinedChange[]): Part => [
   gaps.length > 0 &&
     html`<p class="fault">
-      It is not known what ${counted(gaps.length, "publication")} changed, so none of it is counted
+      The changes of ${counted(gaps.length, "publication")} are not known, so they are not counted
       here: ${gaps.map(({ published_at }) => exactTime(published_at)).join(", ")}.
     </p>`,
   unknown.length > 0 &&
     html`<p class="muted">
-      ${removedText(unknown)} may have belonged to this view: the dataset that last had them is not
-      kept.
+      ${removedText(unknown)} may have belonged to this view. Whether they did is not known, because
+      the dataset that last had them is not kept.
     </p>`,
 ];
 
@@ -229,7 +229,7 @@ function plot(columns: readonly Column[]): Html {
       values === undefined
         ? "One publication, so nothing changed yet"
         : `${day}: ${counted(values[0] + values[1], "record")} added or changed`,
-    measure: "Records by publication; choose a bar to see what changed since the one before",
+    measure: "Records by publication; choose a bar to see what changed from that publication on",
     head: "Publication",
     series,
     columns: columns.map((one, i) => {
@@ -263,10 +263,10 @@ function kindTabs({ since, view }: Asked, changes: readonly JoinedChange[]): Htm
 
 const changeTable = (told: readonly ToldChange[]): Part =>
   told.length === 0
-    ? html`<p>Nothing changed since then.</p>`
+    ? html`<p>No change to show since then.</p>`
     : table({
         label: "Records that changed, the latest first",
-        columns: ["Record", "Change", "What", { label: "Published", isNumber: true }],
+        columns: ["Record", "Change", "Details", { label: "Published", isNumber: true }],
         rows: told.map(({ change, name, href, facts }) => [
           href === null ? name : html`<a href="${href}" title="${name}">${name}</a>`,
           html`<span class="change ${change.change}">${change.change}</span>
@@ -299,7 +299,7 @@ const followCard = ({ view }: Asked): Html =>
     title: "Follow",
     body:
       view === null
-        ? html`<p>Choose a kind of record to follow its changes by a private feed.</p>`
+        ? html`<p>Choose a kind of record to follow its changes in a private feed.</p>`
         : followForm(view),
     more: { href: "/account/feeds", label: "Followed views of this account" },
   });

@@ -68,7 +68,7 @@ export function downloadForm(view: View, total: number, { rows, requests }: Allo
   const all = rows === total ? "All" : `The first ${grouped(rows)} of`;
   const cost =
     requests === null
-      ? "The download counts as one page view. People who sign in get more rows."
+      ? `The download counts as one page view.${rows < total ? " Sign in to get more rows." : ""}`
       : `The download counts as ${counted(requests, "request")} of your quota.`;
   return html`<details class="call">
     <summary class="button">Download</summary>
@@ -93,12 +93,12 @@ async function sendView(
       request,
       400,
       "Choose a format",
-      `The field format must be csv or xlsx, not ${format.slice(0, 50)}.`,
+      `'format' must be csv or xlsx, not '${format.slice(0, 50)}'. No request was counted.`,
     );
   fields.delete("format");
   const view = viewOf(model, kind, fields);
   if (view instanceof Problem) {
-    const why = `${view.message} Nothing was counted.`;
+    const why = `${view.message} No request was counted.`;
     return wordReply(request, 400, "This view is not valid", why);
   }
   const { filter, order } = view.query;
@@ -198,18 +198,19 @@ export async function charge(
   const quotas = await quotasInForce(services.control.database, account);
   const status = await services.takeQuota(account, quotas, requests);
   if (status === null) {
-    const text = "Requests cannot be counted at the moment, and none was. Try again in a moment.";
+    const text =
+      "The service cannot count requests at the moment, so nothing was done or counted. Try again in a moment.";
     return laterReply(request, 503, 1, `The ${work} cannot start now`, text, back);
   }
   if (status.admitted) return null;
   const { retryAfterSeconds } = status;
   const freeAt = new Date(now + retryAfterSeconds * 1000).toISOString();
   const left = status.windows.map(
-    ({ name, remaining, quota }) => `${grouped(remaining)} of ${grouped(quota)} in the ${name}`,
+    ({ name, remaining, quota }) => `${grouped(remaining)} of ${grouped(quota)} per ${name}`,
   );
-  const text = html`The ${work} counts as ${counted(requests, "request")}. Your account has left:
-    ${left.join(", ")}. Nothing was counted. Try again at
+  const text = html`The ${work} counts as ${counted(requests, "request")}. Requests left to your
+    account: ${left.join(", ")}. Nothing was counted. Try again at
     <time datetime="${freeAt}">${exactTime(freeAt)}</time>: there is room then unless the account
-    sends other requests before.`;
+    sends other requests before that time.`;
   return laterReply(request, 429, retryAfterSeconds, "Too much for your quota", text, back);
 }

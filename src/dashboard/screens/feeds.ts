@@ -63,14 +63,14 @@ async function follow(request: MemberRequest): Promise<Given> {
   if (view === null)
     throw new DomainError(
       "invalid",
-      "That is no view of the records. Open Changes, choose a kind of record, and follow it there.",
+      "This view cannot be followed: its filters are not valid, or no records can be read at the moment. Open Changes, choose a kind of record, and follow that view.",
     );
   const order = { kind: view.kind, query: queryOf(view), ...acting(request) };
   const { secret } = await followView(services.control, order);
   const made = html`<section class="done" role="status">
     <p>
-      This account now follows ${viewTitle(view)}. Copy the address of the feed: it is shown only
-      now. Whoever has it can read the feed.
+      This account now follows ${viewTitle(view)}. Copy the address of the feed now: it is not shown
+      again. Whoever has the address can read the feed.
     </p>
     ${copyBlock("Address of the feed", `${own.base}/feeds/${secret}`)}
   </section>`;
@@ -92,15 +92,15 @@ async function showViews(request: MemberRequest, fault?: string, made?: Html): P
     fault,
     main: html`${made}
       <p>
-        A followed view has a private Atom feed with what changed in it in the last 30 days. Follow
-        one on <a href="/browse/changes">Changes</a>. A feed can be read once a minute.
+        Each followed view has a private Atom feed of its changes in the last 30 days. To follow a
+        view, open <a href="/browse/changes">Changes</a>. A feed can be read once a minute.
       </p>
       ${
         views.length === 0
           ? html`<p>This account follows no view.</p>`
           : table({
               label: "Followed views, oldest first",
-              columns: ["View", "Since", { label: "Action", isPlain: true }],
+              columns: ["View", "Followed since", { label: "Action", isPlain: true }],
               rows: views.map(({ id, kind, query, created_at }) => {
                 const view = readStored(model, kind, query);
                 const asked = `kind=${kind}&${query}`;
@@ -109,7 +109,7 @@ async function showViews(request: MemberRequest, fault?: string, made?: Html): P
                     >${view === null ? asked : viewTitle(view)}</a
                   >`,
                   relativeTime(created_at, now),
-                  postForm("/account/feeds/unfollow", "Stop its feed", hidden("id", id), "danger"),
+                  postForm("/account/feeds/unfollow", "Stop following", hidden("id", id), "danger"),
                 ];
               }),
             })
@@ -133,7 +133,7 @@ async function showFeed(request: AccountRequest): Promise<Reply> {
       request,
       404,
       "There is no such feed",
-      "Perhaps its view is no longer followed, or the address was cut off. Follow the view again for a new address.",
+      "The address may be incomplete, the account may have stopped following the view, or the account may be suspended or have a plan without changes. For a new address, follow the view again.",
     );
   const tooMany = services.personLimiter.take(followed.id, "feed", monotonicMicroseconds);
   if (tooMany !== null) {
@@ -143,12 +143,12 @@ async function showFeed(request: AccountRequest): Promise<Reply> {
       429,
       retryAfterSeconds,
       "Too soon",
-      "A feed can be read once a minute.",
+      `A feed can be read once a minute. Try again in ${counted(retryAfterSeconds, "second")}.`,
     );
   }
   const view = readStored(services.model(), followed.kind, followed.query);
   if (view === null)
-    return laterReply(request, 503, 60, "No records yet", "Ask again in a minute.");
+    return laterReply(request, 503, 60, "No records to show", "Try again in a minute.");
   const { serviceName } = services.settings;
   const feed = {
     id: urnOf(followed.id),
@@ -193,7 +193,7 @@ async function entriesOf({ services, own, now }: AccountRequest, view: View): Pr
     }
     const more = all.length - fitting.length;
     if (more > 0)
-      add("more", counted(more, "further change"), "The page of changes lists them.", page);
+      add("more", counted(more, "further change"), "The page of changes lists all changes.", page);
     const gone = unknown.filter((one) => publicationOf(one) === publication);
     if (gone.length > 0) add("removed", removedText(gone), unknownText, page);
     if (gaps.includes(publication)) add("unknown", "Unknown changes", unknownStep, page);
@@ -202,8 +202,8 @@ async function entriesOf({ services, own, now }: AccountRequest, view: View): Pr
 }
 
 const unknownStep =
-  "It is not known what this publication changed. Read all records of the view again.";
+  "What this publication changed is not known. To be up to date, read all records of the view again.";
 const unknownText =
-  "Whether they belonged to this view is not known: the dataset that had them is not kept.";
+  "Whether these records belonged to this view is not known, because the dataset that had them is not kept.";
 
 const publicationOf = ({ places }: JoinedChange) => places.at(-1)!.publication;

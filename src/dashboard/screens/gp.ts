@@ -177,7 +177,7 @@ function sales(signals: readonly Signal[], stated: number | null, today: string)
     return { ...words, values: [sumUntil(until)] };
   });
   return columnPlot({
-    finding: `${money(sumUntil(today))} sold, by ${counted(sold.length, "notice")}`,
+    finding: `${money(sumUntil(today))} sold, according to ${counted(sold.length, "notice")}`,
     measure: `First sales and later increases, added up; notices that state only a running total are left out${stated === null ? "" : `. As stated: ${money(stated)} raised`}`,
     head: "Until",
     series: [{ label: "Sold", hue: "accent" }],
@@ -196,7 +196,7 @@ function sources(gp: Gp, linked: Linked): Html {
   const number = { label: "Number", isNumber: true };
   const columns = ["Records", "Source, basis, confidence", number];
   const body = table({ label: "Sources", columns, rows });
-  return card({ title: "Where its records are from", body });
+  return card({ title: "Where these records come from", body });
 }
 
 const names = (gp: Gp): Html =>

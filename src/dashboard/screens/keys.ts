@@ -82,7 +82,7 @@ const expiries = (now: number) => [
 function readExpiry(choice: string, now: number): number | null {
   if (choice === "never") return null;
   if (expiryDays.includes(choice)) return now + Number(choice) * dayMilliseconds;
-  throw new DomainError("invalid", "Choose when the key expires.");
+  throw new DomainError("invalid", "No key was created. Choose when the key expires.");
 }
 
 async function keysPage(request: MemberRequest, fault?: string): Promise<string> {
@@ -103,7 +103,7 @@ async function keysPage(request: MemberRequest, fault?: string): Promise<string>
         <h2 id="new">Create a key</h2>
         ${
           isFull
-            ? html`<p>An account may have ${liveKeysMax} keys that work. Revoke one first.</p>`
+            ? html`<p>An account may have ${liveKeysMax} keys that work. First revoke a key.</p>`
             : newKeyForm(form, now)
         }
       </section>
@@ -114,12 +114,13 @@ async function keysPage(request: MemberRequest, fault?: string): Promise<string>
 const liveKeys = (keys: readonly KeyView[], now: number): Html =>
   keys.length === 0
     ? html`<p>
-        Create one; it takes ten seconds. A program sends it in the header
+        Create a key; it takes ten seconds. A program sends the key in the header
         <code>x-api-key</code> with every request.
       </p>`
     : html`${keyTable("Keys that work", keys, now)}
         <p class="muted">
-          Last use may be a minute late. Today began at 00:00 UTC. All keys of the account share one
+          Last uses may be a minute late. Today began at 00:00 UTC. All keys of the account share
+          one
           <a href="/account/usage">quota</a>.
         </p>
         ${keys.filter(isEnding).map(endingNote)}`;
@@ -128,8 +129,8 @@ const isEnding = ({ state, replacedBy }: KeyView) => state === "expiring" && rep
 
 const endingNote = ({ id, name, expiresAt }: KeyView): Html =>
   html`<section class="card expires">
-    <h2>“<span class="name">${name}</span>” stops on ${exactTime(expiresAt!)}</h2>
-    <p>Rotate it before then: the new key works at once, and the old one for as long as you say.</p>
+    <h2>“<span class="name">${name}</span>” expires at ${exactTime(expiresAt!)}</h2>
+    <p>Rotate this key before then, and choose how long it goes on working beside the new key.</p>
     <p><a class="button" href="/account/keys/${id}">Rotate key</a></p>
   </section>`;
 
@@ -176,7 +177,7 @@ async function endedKeys(request: MemberRequest, ended: readonly ListedKey[]): P
     <details>
       <summary>${grouped(ended.length)} expired or revoked</summary>
       ${keyTable("Keys that have ended", shown, request.now)}
-      ${ended.length > endedShown && html`<p class="muted">These are the newest ${endedShown}.</p>`}
+      ${ended.length > endedShown && html`<p class="muted">These are the newest ${endedShown} of them.</p>`}
     </details>`;
 }
 
@@ -235,7 +236,7 @@ async function keyPage(request: MemberRequest, fault?: string): Promise<string> 
     fault,
     main: html`${factList(facts)}
       <p>
-        <a href="/account/requests?key=${key.id}">Its requests</a> ·
+        <a href="/account/requests?key=${key.id}">Requests with this key</a> ·
         <a href="/account/keys">All keys</a>
       </p>
       ${isLive(key) && keyForms(key, now)}`,
@@ -254,8 +255,8 @@ function keyForms(key: KeyView, now: number): Html {
       key.replacedBy === null &&
       html`<h2>Rotate</h2>
         <p>
-          This creates a key with the same name and lifetime, shown once on the next page. Both
-          share one quota.
+          This creates a key with the same name and lifetime, which is shown once, on the next page.
+          Both keys share one quota.
         </p>
         ${postForm(`${action}/rotate`, "Rotate key", rotation, "quiet")}`
     }
@@ -263,8 +264,8 @@ function keyForms(key: KeyView, now: number): Html {
     <details>
       <summary>End this key for good</summary>
       <p>
-        ${key.lastUse === null ? "It was never used." : html`It was last used ${lastUseWords(key, now)}.`}
-        Every further request with it is refused. This cannot be undone.
+        ${key.lastUse === null ? "This key was never used." : html`This key was last used ${lastUseWords(key, now)}.`}
+        Once it is revoked, every request with it is refused. This cannot be undone.
       </p>
       ${postForm(`${action}/revoke`, "Revoke key", null, "danger")}
     </details>`;
@@ -340,7 +341,7 @@ async function withUse(request: MemberRequest, keys: readonly ListedKey[]): Prom
 function oneTimeValue({ form }: MemberRequest): string {
   const value = form.get("form") ?? "";
   if (/^[\w-]{16,64}$/.test(value)) return value;
-  throw new DomainError("invalid", "The form was incomplete. Load the page again and fill it in.");
+  throw new DomainError("invalid", "The form was incomplete. No key was created. Load it again.");
 }
 
 /** Returns the reply to a form that is sent a second time, by a reload or after going back. */
@@ -349,7 +350,7 @@ const shownBefore = (request: MemberRequest, id: string): Reply =>
     request,
     409,
     "This key has already been created",
-    "It was shown once, and nobody can show it again. If it is lost, rotate it.",
+    "The key was shown once and cannot be shown again. If you did not save the key, rotate it.",
     { href: `/account/keys/${id}`, label: "To the key" },
   );
 
@@ -367,7 +368,7 @@ function shownOnce(request: MemberRequest, issued: IssuedKey, oldExpiresAt?: str
         <section class="card once">
           <header>
             <h2>Copy the key “<span class="name">${issued.name}</span>” now</h2>
-            It is shown once, on this page only
+            The key is shown once, on this page only
           </header>
           ${copyBlock("The whole key", key)}
           <p>
@@ -378,7 +379,7 @@ function shownOnce(request: MemberRequest, issued: IssuedKey, oldExpiresAt?: str
         <section class="card">
           <h2>How a program sends it</h2>
           ${copyBlock("Request with curl", curl)}
-          <p>Keep it beside your program, in a <code>.env</code> file that is never committed:</p>
+          <p>Keep the key in a <code>.env</code> file, which is never committed:</p>
           ${copyBlock("Line for .env", environment)}
           <p>
             The <a href="/docs/fetch-gp">docs</a> have the same call in TypeScript and Python;
@@ -400,6 +401,6 @@ function lifeOf({ expiresAt }: IssuedKey, old: string | undefined, now: number):
     old !== undefined &&
     (Date.parse(old) <= now
       ? "The old key is refused from now on."
-      : `The old key works until ${exactTime(old)}. Both share one quota.`);
-  return html`It ${end}. ${replaced}`;
+      : `The old key works until ${exactTime(old)}. Both keys share one quota.`);
+  return html`The key ${end}. ${replaced}`;
 }

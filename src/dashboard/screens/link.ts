@@ -70,7 +70,7 @@ const askingWords = {
   reset: {
     title: "Choose a new password",
     explained:
-      "We mail a link to the address you sign in with. The new password signs you out in every other browser.",
+      "We mail a link to the address that you sign in with. When you choose a new password, you are signed out in every other browser.",
     after: html`<a href="/account/sign-in">Back to signing in</a>`,
   },
 };
@@ -100,16 +100,14 @@ function refuseAsking(kind: Asked, request: AccountRequest): void {
   if (kind === "sign-up" && signUp !== "open")
     throw new DomainError(
       "refused",
-      `Nobody signs up here without an invitation. Ask ${whomToAsk(signUp)} for one.`,
+      `To sign up here, you need an invitation. Ask ${whomToAsk(signUp)} to invite you.`,
     );
-  requireMail(request);
+  requireMail(request, "Ask its operator to create this link for you.");
 }
 
-export const noMailWords = "This service sends no mail. Ask its operator to create a link for you.";
-
-/** Checks that a link can reach its recipient. @throws DomainError `refused`. */
-export function requireMail(request: AccountRequest): void {
-  if (!canMail(request)) throw new DomainError("refused", noMailWords);
+/** Checks that a link can reach its recipient. @param next step without mail. @throws DomainError `refused`. */
+export function requireMail(request: AccountRequest, next: string): void {
+  if (!canMail(request)) throw new DomainError("refused", `This service sends no mail. ${next}`);
 }
 
 /** Reports whether a link can reach its recipient. */
@@ -149,18 +147,18 @@ export const mailedPage = (request: Shown, email: string, demoLink: string | nul
     ? headedPage(request, {
         title: "Check your mail",
         main: html`<p>
-            A message to <strong class="name">${email}</strong> is on its way. Its link works once.
+            We are mailing a message to <strong class="name">${email}</strong>. Its link works once.
           </p>
           <p class="muted">
-            If nothing arrives within a few minutes, check your spam folder, and the address for
-            typing errors.
+            If nothing arrives within a few minutes, check your spam folder and the address. No link
+            for a new password is mailed to an address that nobody signs in with.
           </p>`,
       })
     : wordPage(
         request,
         "One more step",
         html`Outside the demo this link would be mailed to <strong class="name">${email}</strong>.
-          The demo sends no mail, so here it is. It works once.`,
+          The demo sends no mail, so open the link here. It works once.`,
         { href: demoLink, label: "Open the link" },
       );
 
@@ -180,10 +178,11 @@ function unlessDead(serve: (request: AccountRequest, link: Link) => Given | Prom
     } catch (fault) {
       if (!(fault instanceof LinkFault)) throw fault;
       const maySignUp = settings.signUp === "open";
-      const text = html`${fault.message} If you have chosen a password with it, sign in. You can
+      const text = html`${fault.message} If you have chosen a password with the link, sign in.
+        Otherwise,
         <a href="/account/forgot">choose a new password</a
-        >${maySignUp && html`, or <a href="/account/sign-up">sign up</a>`}. For another invitation,
-        ask whoever sent it.`;
+        >${maySignUp && html` or <a href="/account/sign-up">sign up</a>`}. For another invitation,
+        ask the person who invited you.`;
       const next = { href: "/account/sign-in", label: "Sign in" };
       return wordReply(signedOut(request), 404, "This link no longer works", text, next);
     }
@@ -274,20 +273,20 @@ function wordsOf(
   if (kind === "reset")
     return {
       title: "Choose a new password",
-      explained: html`For ${who}. You are signed out in every other browser.`,
+      explained: html`The new password is for ${who}. You are signed out in every other browser.`,
       button: "Change password",
     };
   if (kind === "email")
     return {
       title: "Is this your new address?",
-      explained: html`From now on you sign in with ${who}; the former address is notified.`,
+      explained: html`If it is, you sign in with ${who} from now on. Your old address is told.`,
       button: "Change address",
     };
   return {
     title: `Join ${accountName}`,
     explained: asksPassword
       ? choosing
-      : html`You go on signing in with ${who} and see the keys and the usage of this account too.`,
+      : html`You go on signing in with ${who}, and also see the keys and usage of this account.`,
     button: "Join",
   };
 }

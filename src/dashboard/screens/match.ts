@@ -42,12 +42,12 @@ function formPage(request: MemberRequest, fault?: string): string {
   return headedPage(request, {
     title: "Match a list",
     fault,
-    main: html`<p>Finds the GP that each name of your list means, and says how sure that is.</p>
+    main: html`<p>Finds the GP for each name in your list, and says how sure each match is.</p>
       <form class="form" method="post" action="${path}" enctype="multipart/form-data">
         <label
           >Names
           <span class="muted"
-            >One per line; or CSV whose first line names its columns: name, and if there are any
+            >One name per line, or CSV whose first line names the columns: name, and optionally
             city, state, crd and cik</span
           >
           <textarea name="names" rows="12" spellcheck="false">
@@ -58,8 +58,8 @@ ${request.form.get("names") ?? ""}</textarea>
           <input type="file" name="file" accept=".csv,.txt,text/csv,text/plain" />
         </label>
         <p>
-          At most ${grouped(namesMax)} names. Every 100 names or part of them count as one request
-          of your quota. The list is neither kept nor logged.
+          At most ${grouped(namesMax)} names. Each 100 names, or part of 100, count as one request
+          of your account's quota. The list is neither kept nor logged.
         </p>
         <p>
           <button name="format" value="page">Show matches</button>
@@ -85,11 +85,11 @@ async function matchSent(request: MemberRequest, model: ReadModel): Promise<Give
 async function sentList({ form, file }: MemberRequest): Promise<WantedGp[]> {
   const names = form.get("names") ?? "";
   if (file !== null && names.trim() !== "")
-    throw new DomainError("invalid", "Send either names or a file, not both.");
+    throw new DomainError("invalid", "Send either names or a file, not both. Nothing was counted.");
   if (file !== null && file.bytes.length > fileBytesMax)
     throw new DomainError(
       "invalid",
-      `The file ${file.name.slice(0, 100)} is larger than 1 MiB. Split it into smaller files.`,
+      `The file ${file.name.slice(0, 100)} is larger than 1 MiB. Nothing was counted. Split the file.`,
     );
   // Few people match a list, so what reads one is loaded only then.
   const [{ readNameList }, { ImportFault }] = await Promise.all([

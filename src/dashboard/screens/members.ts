@@ -16,11 +16,11 @@ import {
 } from "#dashboard/screen.ts";
 import { isLive, listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { relativeTime } from "#pages/prose.ts";
+import { counted, relativeTime } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds } from "#store/durations.ts";
-import { canMail, mail, mailedPage, noMailWords } from "./link.ts";
+import { canMail, mail, mailedPage } from "./link.ts";
 import { typedAddress, whomToAsk } from "./sign-in.ts";
 
 export const memberRoutes: readonly Route[] = [
@@ -51,8 +51,10 @@ const invitationsADayMax = 50;
 /** Returns the reason why owners cannot invite anybody here, or null if they can. */
 function obstacleOf(request: MemberRequest): string | null {
   if (request.services.settings.signUp === "closed")
-    return `Invitations are closed here. Ask ${whomToAsk("closed")} for one.`;
-  return canMail(request) ? null : noMailWords;
+    return `Owners cannot invite anybody here. Ask ${whomToAsk("closed")} to do it.`;
+  return canMail(request)
+    ? null
+    : "This service sends no mail. Ask its operator for an invitation link to this account.";
 }
 
 async function sendInvitation(request: MemberRequest): Promise<Given> {
@@ -80,7 +82,7 @@ async function refuseTooMany({ services, account, now }: MemberRequest): Promise
   if (sent.length === invitationsADayMax)
     throw new DomainError(
       "too_often",
-      `An account may send at most ${invitationsADayMax} invitations in 24 hours. Try again tomorrow.`,
+      `This invitation was not sent: an account may send at most ${invitationsADayMax} invitations in 24 hours. Try again tomorrow.`,
     );
 }
 
@@ -96,7 +98,7 @@ async function withdraw(request: MemberRequest): Promise<Reply> {
 
 const roles = [
   { value: "member", label: "member: keys and usage" },
-  { value: "owner", label: "owner: members and account, too" },
+  { value: "owner", label: "owner: also members and the account" },
 ] as const;
 
 async function membersPage(request: MemberRequest, fault?: string): Promise<string> {
@@ -155,7 +157,7 @@ async function invitationPart({ services, account, now }: MemberRequest): Promis
   return html`<h2>Invited</h2>
     ${table({
       label: "Open invitations",
-      columns: ["Address", "Role", "Invited", "Ends", { label: "Action", isPlain: true }],
+      columns: ["Address", "Role", "Invited", "Expires", { label: "Action", isPlain: true }],
       rows: invitations.map(({ id, email, role, createdAt, expiresAt }) => [
         html`<span class="name">${email}</span>`,
         role,
@@ -190,8 +192,8 @@ function changing(done: string, change: (request: MemberRequest) => Promise<void
 
 const keysNote = (keys: number): string =>
   keys === 0
-    ? "They made no key that still works."
-    : `${keys === 1 ? "One key" : `${keys} keys`} that they made and may still know would go on working: rotate what they should not use.`;
+    ? "This member made no key that still works."
+    : `This member made, and may still know, ${counted(keys, "key")} that would go on working. Rotate each key that the member should no longer use.`;
 
 /** Returns the forms that change a member. @param keys number of the member's keys that still work. */
 function memberForms({ person, role }: Member, isOwn: boolean, keys: number): Html {
@@ -203,10 +205,7 @@ function memberForms({ person, role }: Member, isOwn: boolean, keys: number): Ht
     ${
       isOwn
         ? html`<p><a href="/account/settings/leave">Leave the account</a></p>`
-        : html`<p>
-              From the next click on, a removed member no longer sees the account's keys or usage.
-              ${keysNote(keys)}
-            </p>
+        : html`<p>A removed member no longer sees the account's keys or usage. ${keysNote(keys)}</p>
             ${postForm("/account/members/remove", "Remove member", id, "danger")}`
     }
   </details>`;

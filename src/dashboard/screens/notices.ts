@@ -25,7 +25,7 @@ async function showNotices(request: MemberRequest): Promise<string> {
   const rows = await readActivity(request);
   return headedPage(request, {
     title: "Notices",
-    heading: rows.length === 0 ? "Nothing happened in the last 30 days" : "The last 30 days",
+    heading: rows.length === 0 ? "No notices in the last 30 days" : "Notices of the last 30 days",
     main: html`${rows.length > 0 && table({ label: "What happened, newest first", columns, rows })}
       <p class="muted">
         If the service sends mail, owners get a message 14 and 3 days before a key expires, and when

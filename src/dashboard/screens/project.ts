@@ -83,14 +83,14 @@ function keyFigures(project: Project, signals: readonly Signal[], today: string)
   const loan = latestOf(signals, "loan");
   const [one, size, many] = units
     ? (["dwelling", units, "dwellings"] as const)
-    : (["square foot", area, "area"] as const);
+    : (["square foot", area, "floor area"] as const);
   const rate = amount && size ? money(Math.round(amount / size)) : null;
   return figures([
     ["Amount", money(amount), "total, US dollars"],
     ["Raised", money(project.raised_amount_usd), "so far, US dollars"],
     ["Dwellings", units && grouped(units), below !== null && `${grouped(below)} below market`],
     ["Floor area", area && grouped(area), "square feet"],
-    [`Per ${one}`, rate, `amount by ${many}`],
+    [`Per ${one}`, rate, `amount divided by ${many}`],
     ["Loan", money(loan.amount_usd), day(loan.date)],
     [
       "Completion",
@@ -125,7 +125,7 @@ function course(project: Project, signals: readonly Signal[], today: string): Pa
   const time = spanText(before!.day, last.day);
   return timeline({
     finding: `${last.name} ${last.isPlanned ? "is planned " : ""}${time} after ${before!.name.toLowerCase()}`,
-    measure: "Events by day, true to scale; a ring marks what is planned, the line today",
+    measure: "Events by date, to scale; a ring marks a planned event, the line marks today",
     rows: events.map(({ name, day: at, hue, isPlanned }) => ({
       label: `${name}, ${dayText(at)}`,
       marks: [{ day: at, hue, label: isPlanned ? "planned" : "reported", isRinged: isPlanned }],
@@ -172,10 +172,10 @@ function amounts(project: Project, signals: readonly Signal[]): Part {
     : sold
       ? `${sold} of the amount is raised`
       : "What sources say it costs";
-  const measure = "Amounts that sources name, US dollars";
+  const measure = "Amounts that sources name, in US dollars";
   const numbers = table({
     label: measure,
-    columns: ["Amount", "Bar", { label: "US dollars", isNumber: true }, "Named"],
+    columns: ["Amount", "Bar", { label: "US dollars", isNumber: true }, "Date"],
     rows: rows.map(({ label, value, at }) => [
       label,
       bar(value / rows[0]!.value),

@@ -14,7 +14,7 @@ import {
 import { isLive, type ListedKey } from "#keys/keys.ts";
 import { readNames } from "#operations/reads.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { exactTime, grouped, wordList } from "#pages/prose.ts";
+import { counted, exactTime, grouped, wordList } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { echo, problemCodes } from "#problems.ts";
 import { existsInCalendar } from "#records/fields.ts";
@@ -59,7 +59,7 @@ async function showRequests(request: MemberRequest): Promise<Reply> {
   // The page of an ended key links to its requests, so the form must offer that key too.
   const offered = keys.filter((key) => isLive(key) || key.id === typed.key);
   const log = html`<details ${isFiltered && html`open`}>
-      <summary>Filter, or find one by its id</summary>
+      <summary>Filter the requests, or find one by its id</summary>
       ${filterForm(typed, offered)}
     </details>
     ${
@@ -70,7 +70,7 @@ async function showRequests(request: MemberRequest): Promise<Reply> {
     }`;
   const markup = headedPage(request, {
     title: "Requests",
-    heading: `Requests of the last ${services.settings.usageLogDays} days`,
+    heading: `Requests of the last ${counted(services.settings.usageLogDays, "day")}`,
     fault,
     main: requests.length === 0 && !isFiltered ? noneYet : log,
   });
@@ -100,13 +100,13 @@ const switchedOff = {
   title: "No log of requests",
   main: html`<p>
     The operator of this service keeps no log of requests: the setting
-    <code>USAGE_LOG_DAYS</code> is 0. Hourly totals are on the page of your
-    <a href="/account/usage">usage</a>.
+    <code>USAGE_LOG_DAYS</code> is 0. Totals by hour and day are on the page
+    <a href="/account/usage">Usage</a>.
   </p>`,
 };
 
 const noneYet = html`<p>
-  No request yet. Send one with <a href="/account/keys">a key of yours</a>.
+  No request in this time. Send one with <a href="/account/keys">one of your keys</a>.
 </p>`;
 
 /** Returns the form for the filter. @param keys keys to choose from. */
@@ -139,7 +139,9 @@ const foundRequests = (typed: FilterReading["typed"], rows: Html, next: string |
     </p>
     <p>
       <a href="${hrefOf("/account/requests.csv", typed)}">Download as CSV</a>
-      <span class="muted">the filtered requests, the newest ${grouped(csvRowsMax)} at most</span>
+      <span class="muted"
+        >the requests that match the filters, at most the newest ${grouped(csvRowsMax)}</span
+      >
     </p>`;
 
 /** Returns a table with several facts in a cell, so that a row fits a narrow screen. */

@@ -72,7 +72,7 @@ async function searchPage(request: ReaderRequest, model: ReadModel): Promise<str
       <p><a href="${browsePaths[kind]}?${query}">All ${count}</a></p>
     </section>`;
   });
-  const hint = html`<p>Type part of a name of a GP, a person or a project.</p>`;
+  const hint = html`<p>Type part of the name of a GP, a person or a project.</p>`;
   return accountPage(request, {
     title: isAsked ? `Search for ${cutText(text, 60)}` : "Search",
     styles: ["browse.css"],
@@ -92,8 +92,8 @@ function nothing(model: ReadModel, text: string): Html {
   return html`<div class="empty">
     <h2>No GP, person or project has this name</h2>
     <p>
-      Every word must occur in the same name. A word of fewer than 4 letters must begin a word of
-      it.
+      Every word must occur in the same name. A word of fewer than 4 letters must be the beginning
+      of a word in the name.
     </p>
     ${links.length > 0 && html`<p>Did you mean ${joined(links, links.length, " or ")}?</p>`}
     <a class="button" href="${browsePaths.gp}">Browse all GPs</a>

@@ -53,7 +53,7 @@ async function show(request: SignedInRequest): Promise<string> {
   const count = sessions.length;
   return headedPage(request, {
     title: "Signed-in browsers",
-    heading: `You are signed in with ${count === 1 ? "this browser alone" : `${count} browsers`}`,
+    heading: `You are signed in with ${count === 1 ? "this browser only" : `${count} browsers`}`,
     main: html`${table({
         label: "Signed-in browsers",
         columns: [
@@ -73,7 +73,7 @@ async function show(request: SignedInRequest): Promise<string> {
       })}
       <p>
         A browser is signed out automatically after 12 hours without a request, or after 7 days. If
-        you do not recognize one of these, sign it out and
+        you do not recognize one of these browsers, sign it out and
         <a href="/account/settings/password">change your password</a>.
       </p>
       ${postForm("/account/sign-out-everywhere", "Sign out everywhere", null, "danger")}`,

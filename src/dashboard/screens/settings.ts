@@ -88,7 +88,7 @@ function settingsPage(request: SignedInRequest, fault?: string): string {
       ${account !== null && accountPart(account, request.form.get("name")?.slice(0, 200))}
       <h2>Your data</h2>
       <p>
-        Everything that is kept about you and your accounts, in one JSON file without your keys.
+        A JSON file with what is kept about you and your accounts, without passwords and whole keys.
       </p>
       ${postForm("/account/settings/export", "Download my data", null, "quiet")}
       <h2>Your login</h2>
@@ -104,7 +104,7 @@ function accountPart({ name, id, role }: Membership, typedName = name): Html {
   const fields = field({ name: "name", label: "Name", value: typedName, lengthMax: 100 });
   return html`<h2 class="name">The account ${name}</h2>
     <p>
-      You are ${isOwner ? "an owner" : "a member"} of it. Its id is <code>${id}</code>.
+      You are ${isOwner ? "an owner" : "a member"} of this account. Its id is <code>${id}</code>.
       <a href="/account/members">Members</a>
     </p>
     ${isOwner && postForm("/account/settings/name", "Rename account", fields, "quiet")}
@@ -120,7 +120,7 @@ function accountPart({ name, id, role }: Membership, typedName = name): Html {
  */
 async function askAddress(request: SignedInRequest): Promise<string> {
   const { services, signedIn, form, now } = request;
-  requireMail(request);
+  requireMail(request, unconfirmed);
   const { id: person } = signedIn.person;
   const order = { person, password: form.get("password") ?? "", address: form.get("email") ?? "" };
   const made = await requestAddressChange(services.control, services.passwords, { ...order, now });
@@ -140,14 +140,16 @@ async function setPassword(request: SignedInRequest): Promise<Reply> {
   return beginWithNewPassword(request, changed);
 }
 
+const unconfirmed = "Without mail, a new address cannot be confirmed. Yours stays the same.";
+
 function addressPage(request: SignedInRequest, fault?: string): string {
-  requireMail(request);
+  requireMail(request, unconfirmed);
   return headedPage(request, {
     title: "Change your address",
     fault,
     main: html`<p>
         We mail a link to the new address. You go on signing in with
-        <strong class="name">${request.signedIn.person.email}</strong> until you have followed it.
+        <strong class="name">${request.signedIn.person.email}</strong> until you confirm there.
       </p>
       ${postForm(
         "/account/settings/address",
@@ -162,7 +164,7 @@ function passwordPage(request: SignedInRequest, fault?: string): string {
   return headedPage(request, {
     title: "Change your password",
     fault,
-    main: html`<p>Every other browser is signed out.</p>
+    main: html`<p>When you change your password, you are signed out in every other browser.</p>
       ${postForm(
         "/account/settings/password",
         "Change password",

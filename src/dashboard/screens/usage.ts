@@ -55,27 +55,25 @@ async function showUsage(request: MemberRequest): Promise<string> {
 function planWords({ plan, quotas }: Account, mayRead: boolean): string {
   const words = plan === null ? "Your account is on the default plan" : `Your plan is ${plan}`;
   const hasOwn = Object.values(quotas).some((quota) => quota !== null);
-  const numbers = hasOwn ? ", with quotas of your own from the operator." : ".";
-  return `${words}${numbers}${mayRead ? "" : " It does not include /changes."}`;
+  const numbers = hasOwn ? ", with quotas that the operator set for your account." : ".";
+  return `${words}${numbers}${mayRead ? "" : " This plan does not include /changes."}`;
 }
 
 const whatCounts = html`<p class="muted">
-  Requests with a key count; viewing pages does not. The figures below include requests that were
-  refused with 429, which used up nothing.
+  Requests with a key count, and so do downloads and matched lists; viewing pages does not. The
+  figures below are of requests with a key, including those refused with 429, which used up nothing.
 </p>`;
-
-const spans = { minute: "this minute", hour: "this hour", day: "today" } as const;
 
 /** Returns a heading about the longest exhausted window, or else about the window with the largest share used. */
 function headline(windows: readonly WindowStatus[]): string {
   const full = windows.filter(({ waitSeconds }) => waitSeconds > 0);
-  if (full.length > 0) return `Your quota is used up for ${spans[full.at(-1)!.name]}`;
+  if (full.length > 0) return `Your quota per ${full.at(-1)!.name} is used up`;
   const shares = windows.map(({ quota, remaining }) =>
     Math.floor((100 * (quota - remaining)) / quota),
   );
   const highest = Math.max(...shares);
   if (highest === 0) return "None of your quota is used";
-  return `You have used ${highest}% of your quota for ${spans[windows[shares.indexOf(highest)]!.name]}`;
+  return `You have used ${highest}% of your quota per ${windows[shares.indexOf(highest)]!.name}`;
 }
 
 const gaugeLabels = { minute: "Last minute", hour: "Last hour", day: "Last 24 hours" } as const;
@@ -92,9 +90,9 @@ function gauge(window: WindowStatus): Html {
 }
 
 function freeWords({ quota, remaining, resetSeconds, waitSeconds }: WindowStatus): string {
-  if (waitSeconds > 0) return `Nothing left. Free again in ${durationText(waitSeconds)}.`;
-  if (remaining === quota) return "All of it is free.";
-  return `${grouped(remaining)} left. The first one used is free again in ${durationText(resetSeconds)}.`;
+  if (waitSeconds > 0) return `Nothing left. Try again in ${durationText(waitSeconds)}.`;
+  if (remaining === quota) return "Nothing is used.";
+  return `${grouped(remaining)} left. The earliest request stops counting in ${durationText(resetSeconds)}.`;
 }
 
 /** Returns a duration such as `34 s`, `12 min` or `5 h 20 min`, rounded up, so that waiting that long is enough. */
@@ -115,9 +113,9 @@ function totalsTable(
   names?: ReadonlyMap<string, string>,
 ): Part {
   if (rows.length === 0) return null;
-  return html`<h2>By ${by}, in 30 days</h2>
+  return html`<h2>Requests by ${by}, last 30 days</h2>
     ${table({
-      label: `By ${by}, in the last 30 days`,
+      label: `Requests by ${by}, last 30 days`,
       columns: [
         by === "key" ? "Key" : "Operation",
         ...["Requests", ...statusClasses, "Over quota", "Mean ms", "Bytes"].map(numeric),
@@ -142,7 +140,7 @@ function plotSection(unit: Unit, bars: readonly Bar[]): Html {
   if (!isUsed(bars))
     return html`<h2>${finding}</h2>
       <p>
-        Send one with <a href="/account/keys">a key of yours</a>; it appears here within seconds.
+        Send one with <a href="/account/keys">one of your keys</a>; it appears here in seconds.
       </p>`;
   const { tickEvery, named } = units[unit];
   const name = (at: string) => at.slice(...named);
@@ -169,8 +167,8 @@ function findingOf(bars: readonly Bar[], span: string): string {
   const words = `${counted(requests, "request")} ${span}`;
   const worst = [
     { count: sumOf(bars, ({ byClass }) => byClass["5xx"]), what: "failed on our side" },
-    { count: sumOf(bars, ({ overQuota }) => overQuota), what: "beyond the quota" },
-    { count: sumOf(bars, ({ byClass }) => byClass["4xx"]), what: "refused" },
+    { count: sumOf(bars, ({ overQuota }) => overQuota), what: "refused over the quota" },
+    { count: sumOf(bars, ({ byClass }) => byClass["4xx"]), what: "answered with a 4xx error" },
   ].find(({ count }) => count > 0);
   return worst
     ? `${words}, ${grouped(worst.count)} of them ${worst.what}`
