@@ -793,6 +793,7 @@ class Meta(TypedDict):
     dataset_version: str
     # Time when the dataset was last updated.
     dataset_updated_at: str
+    # Why the answer is empty or cut, if it is.
     hints: list[Hint]
 
 

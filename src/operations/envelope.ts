@@ -45,6 +45,6 @@ export const Meta = Type.Object({
     format: "date-time",
     description: "Time when the dataset was last updated.",
   }),
-  hints: Type.Array(Hint),
+  hints: Type.Array(Hint, { description: "Why the answer is empty or cut, if it is." }),
 });
 export type Meta = Static<typeof Meta>;

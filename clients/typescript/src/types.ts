@@ -620,6 +620,7 @@ export interface Meta {
   dataset_version: string;
   /** Time when the dataset was last updated. */
   dataset_updated_at: string;
+  /** Why the answer is empty or cut, if it is. */
   hints: Hint[];
 }
 
