@@ -17,9 +17,10 @@
       options[active]?.scrollIntoView({ block: "nearest" });
       field.setAttribute("aria-activedescendant", options[active]?.id ?? "");
     };
-    /** Shows a list that the service has written; hides it if there is none. */
+    /** Shows a list of the service, which escapes it as it does every page; hides it if there is none. */
     const show = (list) => {
-      menu.innerHTML = list;
+      const parsed = new DOMParser().parseFromString(list, "text/html");
+      menu.replaceChildren(...parsed.body.childNodes);
       menu.hidden = list === "";
       field.ariaExpanded = String(!menu.hidden);
       options = [...menu.querySelectorAll('[role="option"]')];
