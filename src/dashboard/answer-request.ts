@@ -205,7 +205,9 @@ function tooManyPage(
 ): Reply {
   const isAnonymous = request.signedIn === null;
   const what = isAnonymous && kind === "form" ? "pages" : countedWords[kind];
-  const who = isAnonymous ? "All people on your network who are not signed in get" : "You get";
+  const who = isAnonymous
+    ? "Together, people on your network who are not signed in get"
+    : "You get";
   const freeAt = new Date(request.now + retryAfterSeconds * 1000).toISOString();
   const text = html`${who} ${grouped(quota)} ${what} a ${name}, and all of these are used up. You
     can try again at <time datetime="${freeAt}">${exactTime(freeAt)}</time>.

@@ -44,7 +44,7 @@ const linkWords = {
   reset: {
     subject: "Choose a new password",
     before: [
-      "Choose a new password on this page. When you do, you are signed out in every other browser:",
+      "When you choose a new password, you are signed out in every other browser. Choose it on this page:",
     ],
     after: notYou("ask for this link", "Your password has not changed."),
   },
@@ -124,7 +124,7 @@ export const keyExpiresMail = ({ to, accountName, url }: AccountMail, key: Expir
     to,
     `A key of ${accountName} expires soon`,
     `The key "${key.name}" (${key.hint}…) of the account "${accountName}" expires at ${exact(key.expiresAt!)}. From then on, requests with this key are refused.`,
-    "Replace the key on this page by rotating it. The new key works at once, and you choose how long the old key goes on working:",
+    "Rotate the key on this page, where you choose how long the old key goes on working beside the new one:",
     url,
   );
 

@@ -176,7 +176,7 @@ test("over a few records", async (t) => {
 
   await t.test("a person's page tells the same individual from others of the name", async () => {
     assert.equal(headingOf(ana), "Ana Müller");
-    assertSays(ana, ["Managing Partner at 2 GPs", "Signals 6, 1 by name"]);
+    assertSays(ana, ["Managing Partner at 2 GPs", "Signals 6, this person named in 1"]);
     assert.match(sectionOf(ana, "GPs")!, /Northwind Partners.*Hale Realty/);
     assert.match(sectionOf(ana, "Also at")!, /7000001 Anna Mueller .*Hale Realty/);
     assert.match(

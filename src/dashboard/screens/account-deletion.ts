@@ -98,7 +98,7 @@ async function closing(request: MemberRequest): Promise<LastStep> {
     title: `Close ${account.name}?`,
     effects: [
       keys.length === 0
-        ? "The account has no key that works."
+        ? refusedKeys(0)
         : html`${refusedKeys(keys.length)}
             <ul>
               ${keys.map(
@@ -151,6 +151,8 @@ async function fateOf(
 }
 
 const refusedKeys = (count: number): string =>
-  `${counted(count, "key")} of the account would be refused from then on.`;
+  count === 0
+    ? "The account has no key that works."
+    : `${counted(count, "key")} of the account would be refused from then on.`;
 
 const bold = (name: string): Html => html`<strong class="name">${name}</strong>`;

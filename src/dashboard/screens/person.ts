@@ -157,7 +157,7 @@ function signalsCard({ name }: Principal, { gps, signals }: Around, model: ReadM
   return recordsCard(model, {
     layout: "signals",
     list: { ...signals, records: signals.records.filter((one) => chosen.includes(one)) },
-    aside: naming.length > 0 ? `, ${grouped(naming.length)} by name` : "",
+    aside: naming.length > 0 ? `, this person named in ${grouped(naming.length)}` : "",
     columns: signalCells(gps.length === 1 ? gps[0]!.name : undefined, name),
   });
 }

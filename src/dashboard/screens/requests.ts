@@ -66,7 +66,7 @@ async function showRequests(request: MemberRequest): Promise<Reply> {
       requests.length > 0
         ? foundRequests(typed, requestTable(requests, names), next)
         : fault === undefined &&
-          html`<p>No request matches. <a href="/account/requests">Show all</a></p>`
+          html`<p>No request matches the filters. <a href="/account/requests">Show all</a></p>`
     }`;
   const markup = headedPage(request, {
     title: "Requests",
