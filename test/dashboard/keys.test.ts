@@ -52,7 +52,10 @@ test("keys by the page", async (t) => {
   await t.test("before it is revoked a key says when and from where it was last used", async () => {
     const { text } = await ada.get(`/account/keys/${id}`);
     const words = wordsOf(text);
-    assert.match(words, /last used 4 minutes ago from 203.0.113.0\/24 ?\. Every further request/);
+    assert.match(
+      words,
+      /last used 4 minutes ago from 203.0.113.0\/24 ?\. Once it is revoked, every request/,
+    );
     assert.match(words, /Created just now by ada@example.org/);
   });
 
@@ -98,7 +101,7 @@ test("keys by the page", async (t) => {
       });
       const { text } = await ada.get("/account/keys");
       assert.match(text, /<h1>\s*10 keys\s*<\/h1>/);
-      assert.match(text, /may have 10 keys that work\. Revoke one first/);
+      assert.match(text, /may have 10 keys that work\. First revoke a key/);
       assert.doesNotMatch(text, /Create key<\/button>/);
       const fields = { name: "one more", expiry: "never", form: "form-of-the-test" };
       const refused = await ada.post("/account/keys", fields);

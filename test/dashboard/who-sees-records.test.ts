@@ -163,7 +163,7 @@ test("a network that looks at too many pages without signing in is told when to 
   assert.equal(headingOf(refused), "Too many pages");
   const words = textOf(refused.text).replaceAll(/\s+/g, " ");
   assert.match(words, /who are not signed in get 60 pages a minute, and all of these are used up/);
-  assert.match(words, /free at 2026-11-21 09:01:00 UTC/);
+  assert.match(words, /try again at 2026-11-21 09:01:00 UTC/);
   assert.match(refused.text, /href="\/browse\/gps\?market=Dallas"/);
   // Others see no difference, nor does a member in the same network.
   assert.equal((await stranger.get("/browse/gps", from("192.0.2.2"))).status, 200);

@@ -341,7 +341,7 @@ async function withUse(request: MemberRequest, keys: readonly ListedKey[]): Prom
 function oneTimeValue({ form }: MemberRequest): string {
   const value = form.get("form") ?? "";
   if (/^[\w-]{16,64}$/.test(value)) return value;
-  throw new DomainError("invalid", "The form was incomplete. No key was created. Load it again.");
+  throw new DomainError("invalid", "No key was made: the form is incomplete. Load the page again.");
 }
 
 /** Returns the reply to a form that is sent a second time, by a reload or after going back. */
