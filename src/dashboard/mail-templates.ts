@@ -58,14 +58,7 @@ const linkWords = {
 type LinkWords = (typeof linkWords)["signUp"];
 
 const withLink = ({ to, url, expiresAt }: LinkMail, { subject, before, after }: LinkWords): Mail =>
-  mailOf(
-    to,
-    subject,
-    ...before,
-    url,
-    `The link can be used once, until ${exact(expiresAt)}.`,
-    after,
-  );
+  mailOf(to, subject, ...before, url, `The link works once, until ${exact(expiresAt)}.`, after);
 
 export const linkMail = (kind: keyof typeof linkWords, link: LinkMail): Mail =>
   withLink(link, linkWords[kind]);
