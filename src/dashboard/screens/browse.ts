@@ -279,7 +279,7 @@ const nothing = (view: View): Html =>
     ${removals(view).map(
       ({ label, words, values, href }) =>
         html`<a class="button quiet" href="${href}"
-          >Remove ${label} ${words}: ${grouped(totalOf(view, values))}</a
+          >Remove “${label}: ${words}”: ${grouped(totalOf(view, values))}</a
         > `,
     )}
   </div>`;

@@ -142,25 +142,27 @@ export function mail(
 }
 
 /** Returns the page to show after a message was sent. @param demoLink link to show in a demo; otherwise null. */
-export const mailedPage = (request: Shown, email: string, demoLink: string | null): string =>
-  demoLink === null
-    ? headedPage(request, {
-        title: "Check your mail",
-        main: html`<p>
-            We are mailing a message to <strong class="name">${email}</strong>. Its link works once.
-          </p>
-          <p class="muted">
-            If nothing arrives within a few minutes, check your spam folder and the address. No link
-            for a new password is mailed to an address that nobody signs in with.
-          </p>`,
-      })
-    : wordPage(
-        request,
-        "One more step",
-        html`Outside the demo this link would be mailed to <strong class="name">${email}</strong>.
-          The demo sends no mail, so open the link here. It works once.`,
-        { href: demoLink, label: "Open the link" },
-      );
+export function mailedPage(request: Shown, email: string, demoLink: string | null): string {
+  const address = html`<strong class="name">${email}</strong>`;
+  if (demoLink !== null)
+    return wordPage(
+      request,
+      "One more step",
+      html`Outside the demo this link would be mailed to ${address}. The demo sends no mail, so open
+      the link here. It works once.`,
+      { href: demoLink, label: "Open the link" },
+    );
+  if (request.services.settings.isDemo)
+    return wordPage(request, "No link", html`The demo has no link for ${address}.`);
+  return headedPage(request, {
+    title: "Check your mail",
+    main: html`<p>We are mailing a message to ${address}. Its link works once.</p>
+      <p class="muted">
+        If nothing arrives within a few minutes, check your spam folder and the address. No link for
+        a new password is mailed to an address that nobody signs in with.
+      </p>`,
+  });
+}
 
 const tokenOf = ({ query, form }: AccountRequest): string =>
   form.get("token") ?? query.get("token") ?? "";
