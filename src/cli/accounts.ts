@@ -120,7 +120,7 @@ const resume = command({
   run: ({ account }, context) =>
     withControl(context, (control) => resumeAccount(control, account, context.now())),
   json: accountJson,
-  text: ({ name }) => `The account '${name}' is not suspended: its keys are accepted.`,
+  text: ({ name }) => `The account '${name}' is active; its keys are accepted.`,
 });
 
 const plan = command({

@@ -104,7 +104,7 @@ export function parseDatabaseUrl(text: string): string | Fault {
     if (pattern === undefined)
       return new Fault(`takes only the parameters ${Object.keys(databaseParameters).join(", ")}`);
     if (!pattern.test(value) && name === "sslmode")
-      return new Fault("takes disable, require, verify-ca or verify-full as its sslmode");
+      return new Fault("must have disable, require, verify-ca or verify-full as its sslmode");
     if (!pattern.test(value)) return new Fault(`takes an absolute path as its ${name}`);
   }
   if (url.searchParams.get("sslmode") === "verify-ca" && !url.searchParams.has("sslrootcert"))

@@ -37,7 +37,7 @@ function refuseOutdated(list: DatasetList, generation: Generation): void {
   if (!isOutdated(generation, current)) return;
   const base = generation.built_from ?? "no dataset";
   throw new DatasetFault(
-    `${generation.version} was not published: ${base} was current when it was built, but ${current ?? "no dataset"} is current now, and what changed in between would be lost. Import again, or add --discard-newer to lose those changes.`,
+    `The dataset ${generation.version} was not published: it was built when ${base} was current, but ${current ?? "no dataset"} is current now, so publishing it would lose what changed in between. Import again, or add --discard-newer to publish it anyway and lose those changes.`,
   );
 }
 

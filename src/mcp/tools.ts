@@ -204,7 +204,7 @@ const factsOfNames = (fact: string) =>
 const matchTool = (dependencies: ToolDependencies): Tool =>
   makeTool(dependencies, {
     name: "match_gps",
-    title: "GPs that a list of names refers to",
+    title: "Match a list of names to GPs",
     description:
       "For each name, the GP that it refers to, `certainty` (sure, probable, unsure, none) and the runner-up. Case, punctuation and legal form do not matter; a CRD or CIK decides, and a city and state break ties. Counts as one request for every 100 names on the page, rounded up.",
     item: { type: "object", required: ["name", "certainty", "gp", "runner_up"] },
@@ -243,7 +243,7 @@ async function matchNames(
       {
         parameter: uneven[1],
         code: "out_of_range",
-        detail: `Must have as many entries as 'names': ${names.length}.`,
+        detail: `Must have as many entries as 'names' (${names.length}).`,
       },
     ]);
   const wanted = namesOnPage(values).map((name, i) => ({

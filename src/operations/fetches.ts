@@ -23,7 +23,7 @@ export const fetches = {
     kind: "principal",
     summary: "Principals of General Partners, by name.",
     description:
-      "The filters describe GPs: a principal is returned if one of the person's GPs satisfies all filters. Each principal appears once, with all GPs of the person.",
+      "The filters describe GPs: a principal is returned if at least one of their GPs satisfies all filters. Each principal appears once, with all of their GPs.",
     filters: gpFilters,
     ...common,
   },

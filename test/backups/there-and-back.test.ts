@@ -163,7 +163,7 @@ test("a key that was revoked after the backup was made stays revoked, wherever t
   );
   assert.match(
     await away.text("restore", second, "--to", empty, "--undo-revocations"),
-    /Keys revoked, accounts suspended and people removed after .* are back/,
+    /Whatever was revoked, suspended, closed or removed after .* works again/,
   );
 });
 

@@ -67,7 +67,7 @@ const walks: Record<string, Step[]> = {
       /suspended since 2026-11-21T12:00:00Z.*\n.*gp-records accounts resume ac_/,
     ],
     ["accounts resume Acme", account],
-    ["accounts resume Acme", "The account 'Acme' is not suspended: its keys are accepted.\n"],
+    ["accounts resume Acme", "The account 'Acme' is active; its keys are accepted.\n"],
     ["accounts list", [{ ...account, limits_in_force: { minute: 60, hour: 2, day: 30 } }]],
     [
       "accounts list",

@@ -135,7 +135,7 @@ test("what cannot be backed up soundly is not, and no file is left behind", asyn
   const nowhere = join(place, "none", "backup.tar");
   assert.match(
     await refusal(exitCodes.usage, "backup", nowhere),
-    /No backup was made: .*none.* \(ENOENT\)/,
+    /No backup was made, because .*none.* \(ENOENT\)/,
   );
   assert.match(
     await allCommands(temporaryFolder(t)).refusal(exitCodes.conflict, "backup", file),

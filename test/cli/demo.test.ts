@@ -96,7 +96,7 @@ test("a later start of the demo", async (t) => {
     const [only, ...others] = await keysOf(dataDir);
     assert.deepEqual([only!.state, others], ["expiring", []]);
     const until = `${only!.expires_at.slice(0, 16).replace("T", " ")} UTC`;
-    assert.ok(printed.includes(`works until            ${until}`), printed);
+    assert.ok(printed.includes(`valid until               ${until}`), printed);
   });
 
   await t.test(

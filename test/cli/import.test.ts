@@ -195,7 +195,7 @@ test("the report says that the demo's records go because real ones come, whether
   const args = ["import ndjson --source own", file];
   const words = (what: string) =>
     new RegExp(
-      `\\n2 added, 0 changed, 1,200 removed, .*\\nAll 1,200 invented records of the demo ${what}, because the first import of a real source replaces them\\.\\n`,
+      `\\n2 records added, 0 changed, 1,200 removed, .*\\nAll 1,200 invented records of the demo ${what}, because the first import of a real source replaces them\\.\\n`,
     );
   assert.match(await text(...args, "--dry-run"), words("would be removed"));
   assert.equal((await json(...args, "--dry-run")).demo_removed, 1200);

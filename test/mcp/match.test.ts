@@ -60,6 +60,6 @@ test("match_gps refuses more than 200 names, and lists of facts of another lengt
   await refused({ names: Array(201).fill("a") }, /at most 200 values/);
   await refused(
     { names: ["a"], cities: ["x", "y"] },
-    /'cities' must have as many entries as 'names': 1\./,
+    /'cities' must have as many entries as 'names' \(1\)\./,
   );
 });

@@ -353,7 +353,7 @@ export function asSeen<P extends Pick<Principal, ContactMember>>(
 const unpublished =
   "This service has not published any records yet, or cannot read them at the moment. Try again in a moment, or ask the operator of this service.";
 const suspended =
-  "Until the operator of this service resumes the account, its keys are refused and these pages show no records. Ask the operator why the account is suspended.";
+  "Until the operator of this service lifts the suspension, its keys are refused and these pages show no records. Ask the operator why the account is suspended.";
 
 /** Returns a page of records, or a reply that says why there are none. @param show makes the page from the records. */
 export function readRecords(

@@ -125,7 +125,7 @@ async function deleting(request: SignedInRequest): Promise<LastStep> {
       "Your address, your password and your sessions are deleted at once. You can no longer sign in.",
       ...(await Promise.all(accounts.map((account) => fateOf(request, account)))),
       "The feeds of views that you follow stop.",
-      "The audit log keeps your id, which then identifies nobody.",
+      "The audit log keeps your id, which no longer identifies anyone.",
     ],
     button: "Delete login",
   };
