@@ -106,7 +106,7 @@ test("keys by the page", async (t) => {
       const fields = { name: "one more", expiry: "never", form: "form-of-the-test" };
       const refused = await ada.post("/account/keys", fields);
       assert.equal(refused.status, 409);
-      assert.match(refused.text, /the limit is 10\. Revoke one/);
+      assert.match(refused.text, /the limit is 10\. Revoke a key/);
       assert.deepEqual(keysIn(refused.text), []);
     },
   );

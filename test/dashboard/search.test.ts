@@ -40,7 +40,7 @@ test("one field finds GPs, people and projects, each kind with its total and a l
   const alder = await user.get(search("alder"));
   assert.match(alder.text, /<a href="\/browse\/projects\?name=alder">All 1 project<\/a>/);
   assert.equal(headingOf(await user.get("/browse/projects?name=alder")).split(" ")[0], "1");
-  assert.match((await user.get("/search")).text, /Type part of a name/);
+  assert.match((await user.get("/search")).text, /Type part of the name/);
 });
 
 test("a name that nothing has leads to similar ones", async (t) => {

@@ -94,8 +94,8 @@ test("the form to sign in that a page shows to a stranger has no note of what wa
 
 test("if sign-up is closed or by invitation, nobody can sign up by themselves and the page says whom to ask", async (t) => {
   for (const [signUp, whom] of [
-    ["closed", /Ask the operator of this service for one/],
-    ["invite", /Ask an owner of an account or the operator of this service for one/],
+    ["closed", /Ask the operator of this service to invite you/],
+    ["invite", /Ask an owner of an account or the operator of this service to invite you/],
   ] as const) {
     const worker = await openInsideWorker(t, { signUp });
     for (const answer of [

@@ -62,7 +62,7 @@ test("of two that publish at once one is refused, and names what became current 
     assert.equal(lost.status, "rejected");
     assert.match(
       String((lost as PromiseRejectedResult).reason),
-      new RegExp(`was not published, .* before: ${base}; now: ${rivals[won]}\\)\\.`),
+      new RegExp(`was not published, .*before: ${base}; now: ${rivals[won]}\\)\\.`),
     );
     assert.equal((await store.read()).currentVersion(), rivals[won]);
   }

@@ -53,7 +53,7 @@ test("a staged dataset that lacks what was published since is refused, unless th
   const newer = await importOn(other, 3, ["a", "c"]);
   const files = filesOf(catalogue);
   const message = new RegExp(
-    `^${staged.version} was not published: ${base.version} was current when it was built, but ${newer.version} is current now, .* --discard-newer to lose those changes\\.$`,
+    `^The dataset ${staged.version} was not published: it was built when ${base.version} was current, but ${newer.version} is current now, .* --discard-newer to publish it anyway and lose those changes\\.$`,
   );
   await assert.rejects(publishOn(world, 4, staged.version), { message });
   assert.deepEqual(filesOf(catalogue), files);
@@ -82,7 +82,7 @@ test("a draft that was added is no dataset until it is published, naming the ver
   const second = await add(store, two!);
   assert.deepEqual(await versionsOf(world), [first]);
   await assert.rejects(store.publish(second, null, null), {
-    message: new RegExp(`^${second} was not published, .* before: none; now: ${first}\\)\\.`),
+    message: new RegExp(`^${second} was not published, .*before: none; now: ${first}\\)\\.`),
   });
   assert.equal(await currentOf(world), first);
   assert.equal((await store.publish(second, first, null)).published_after, first);
