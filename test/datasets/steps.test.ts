@@ -27,7 +27,7 @@ test("a step that cannot be written prevents no publication and no roll-back, an
   assert.equal((await rollBack(catalogue, day(3))).version, first);
   assert.match(
     warnings.join("\n"),
-    new RegExp(`${second} could not be added to the list for /changes`),
+    new RegExp(`${second} is being published, but could not be added to the list for /changes`),
   );
   rmSync(join(folder.folder, "changes"));
   await publish(catalogue, 4, [gp("c")]);

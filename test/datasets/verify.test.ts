@@ -244,7 +244,7 @@ test("a changed hash, version or time of the whole is found", async (t) => {
       /its version does not match/,
     ],
     ["update gp set content_hash = randomblob(16) where position = 3", /document gp_/],
-    ["update gp set position = -1 where position = 0", /gp positions/],
+    ["update gp set position = -1 where position = 0", /the positions of its gp documents/],
   ] as const)
     refuses(await changedFile(t, sql), words);
 });
