@@ -20,7 +20,7 @@ export class DatasetFault extends Error {
 
 export const noDataset = (version: string) =>
   new DatasetFault(
-    `There is no dataset '${version}'; 'gp-records datasets list' shows all datasets.`,
+    `There is no dataset '${version}'. 'gp-records datasets list' shows all datasets; if this one should be current, 'gp-records doctor' says how to restore it.`,
   );
 
 export const isCurrentDataset = (version: string) =>
@@ -29,7 +29,7 @@ export const isCurrentDataset = (version: string) =>
 /** Returns the fault for a publication whose caller expected another current version, or no current version. */
 export const overtaken = (version: string, current: string | null, expected: string | null) =>
   new DatasetFault(
-    `${version} was not published, because the current dataset changed meanwhile (before: ${expected ?? "none"}; now: ${current ?? "none"}). Run the command again.`,
+    `${version} was not published, because another command changed the current dataset in the meantime (before: ${expected ?? "none"}; now: ${current ?? "none"}). Check that the change is still wanted, then run the command again; after a rollback, name the version with 'gp-records datasets publish' instead.`,
   );
 
 /** Reads a file. Returns null if it does not exist. */

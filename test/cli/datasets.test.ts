@@ -56,7 +56,7 @@ test("datasets are listed, shown, published and gone back from, and what is not 
     for (const what of ["show", "publish"])
       assert.equal(
         await refusal(exitCodes.conflict, "datasets", what, name),
-        `error: There is no dataset '${name}'; 'gp-records datasets list' shows all datasets.\n`,
+        `error: There is no dataset '${name}'. 'gp-records datasets list' shows all datasets; if this one should be current, 'gp-records doctor' says how to restore it.\n`,
       );
   assert.match(
     await refusal(exitCodes.conflict, "datasets rollback"),

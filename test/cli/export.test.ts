@@ -64,7 +64,7 @@ test("export says where versions are listed when it is asked for another, and na
   const { refusal, folder } = await published(t);
   assert.equal(
     await refusal(exitCodes.conflict, "export --format csv --version 1"),
-    "error: There is no dataset '1'; 'gp-records datasets list' shows all datasets.\n",
+    "error: There is no dataset '1'. 'gp-records datasets list' shows all datasets; if this one should be current, 'gp-records doctor' says how to restore it.\n",
   );
   const file = join(folder, "file");
   writeFileSync(file, "");

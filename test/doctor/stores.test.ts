@@ -176,7 +176,11 @@ test("messages that send their reader to doctor name the same file as doctor doe
   const senders = globSync("src/**/*.ts", { exclude: ["src/doctor/**", "src/cli/**"] })
     .filter((path) => readFileSync(path, "utf8").includes("gp-records doctor"))
     .map((path) => relative("src", path));
-  assert.deepEqual(senders.toSorted(), ["backups/make-backup.ts", "store/store-fault.ts"]);
+  assert.deepEqual(senders.toSorted(), [
+    "backups/make-backup.ts",
+    "datasets/dataset-fault.ts",
+    "store/store-fault.ts",
+  ]);
   const { dataDir, control: file } = await folderWithStores(t);
   const { err } = await allCommands(dataDir).start("backup", join(dataDir, "made.tar"));
   assert.equal(err, "");

@@ -233,7 +233,10 @@ test("what is no table with a header and rows is refused by file and line with t
 
 test("--suggest takes one file that can be read twice, and an import needs --source and --map as before", async (t) => {
   const { refusal } = allCommands(temporaryFolder(t));
-  assert.match(await refusal(exitCodes.usage, "import csv --suggest -"), /not standard input/);
+  assert.match(
+    await refusal(exitCodes.usage, "import csv --suggest -"),
+    /not possible with standard input/,
+  );
   assert.match(await refusal(exitCodes.usage, "import csv --suggest a b"), /takes one file/);
   assert.match(await refusal(exitCodes.inputRefused, "import csv --suggest none"), /no such file/);
   for (const [line, option] of [
