@@ -250,7 +250,7 @@ test("what waited is written in its order and once, over several tries if need b
   backlog.flush(2 * second);
   assert.deepEqual(disk.written, [0, 1, 2, 3, 4, 5]);
   assert.ok(backlog.isEmpty());
-  assert.deepEqual(faults, ["no room", "ENOSPC: only a part could be written"]);
+  assert.deepEqual(faults, ["no room", "ENOSPC: only a part of the file could be written"]);
 });
 
 test("an endless outage takes no endless memory: 65,536 requests wait, further ones are counted in memory only", () => {
