@@ -82,7 +82,7 @@ function faultsTogether(config: Config): string[] {
       "COUNTERS_URL is set and DATABASE_URL is not. Servers that share counts must also share their accounts, which only DATABASE_URL lets them do. Set DATABASE_URL, or unset COUNTERS_URL.",
     );
   if (adminAddress?.port === port && port !== 0 && adminAddress.host === host)
-    faults.push("ADMIN_ADDRESS must differ from HOST and PORT. Give it another port.");
+    faults.push("ADMIN_ADDRESS must differ from HOST:PORT. Give ADMIN_ADDRESS another port.");
   if (smtpUrl !== null && publicUrl === null && !isLoopback(host))
     faults.push(
       `SMTP_URL is set and PUBLIC_URL is not, but links in mail must begin with it, because HOST is '${host}' and not a loopback address. Set PUBLIC_URL to the https address where people reach the service.`,

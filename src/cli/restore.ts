@@ -119,10 +119,16 @@ export function restoredText(
     !manifest.requests &&
       !manifest.control_only &&
       "The backup has no request log, because it was made without --requests.",
-    ...section("Ended since the backup, and still ended after the restore:", kept.map(endingText)),
-    ...section("Ended since the backup, WORKING AGAIN after the restore:", undone.map(endingText)),
     ...section(
-      "Live keys that are not in the backup, and are refused after the restore:",
+      "Withdrawn since the backup; the restore does not bring these back:",
+      kept.map(endingText),
+    ),
+    ...section(
+      "Withdrawn since the backup; the restore makes these WORK AGAIN:",
+      undone.map(endingText),
+    ),
+    ...section(
+      "Live keys that are not in the backup and will be refused after the restore; issue new ones:",
       lost.map(({ id, name, account }) => `key ${id} '${name}' of the account '${account}'`),
     ),
     ...section(

@@ -44,7 +44,7 @@ const linkWords = {
   reset: {
     subject: "Choose a new password",
     before: [
-      "When you choose a new password, you are signed out in every other browser. Choose it on this page:",
+      "Choose a new password on this page. You will then be signed out of every other browser.",
     ],
     after: notYou("ask for this link", "Your password has not changed."),
   },

@@ -347,7 +347,7 @@ function notesOf(file: string, table: Table, { kind, fields, notes }: Draft): st
     if (filler !== undefined) return `; column ${filler.at} already fills ${path}`;
     return table.columns.filter((one) => one.name === name).length > 1
       ? "; another column has the same name"
-      : `; its cells do not suit ${path}`;
+      : `; its cells are not valid for ${path}`;
   };
   const others = left.map((column) => {
     const [cell] = column.cells;

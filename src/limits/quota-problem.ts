@@ -59,7 +59,7 @@ const left = ({ quota, remaining, name }: WindowStatus) =>
   `${grouped(remaining)} of this ${name}'s ${grouped(quota)} are left.`;
 
 function allUsed({ quota, name }: WindowStatus): string {
-  if (quota === 1) return `The only request of this ${name} is used.`;
+  if (quota === 1) return `The one request allowed per ${name} has been used.`;
   return `All ${grouped(quota)} requests of this ${name} are used.`;
 }
 

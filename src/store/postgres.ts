@@ -152,7 +152,7 @@ export function connectFault(error: unknown, place: string): unknown {
 export const notTriedNow = (place: string) =>
   new StoreFault(
     "busy",
-    `${place} cannot be reached and is tried again each second. Make sure that it is running.`,
+    `No connection to ${place}; another is tried each second. Make sure that it is running and that this machine can connect to it.`,
   );
 
 /** Reports whether an error ends the connection. Only a statement's error, which has severity ERROR, does not. */

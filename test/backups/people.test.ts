@@ -152,7 +152,7 @@ test("all of it comes back only if that is said, and every ending is named for t
   const text = restoredText(restored, file, false);
   assert.match(
     text,
-    /WORKING AGAIN after the restore:\n {2}person pe_\S+ eve@example\.com, deleted at 2026-11-21T12/,
+    /makes these WORK AGAIN:\n {2}person pe_\S+ eve@example\.com, deleted at 2026-11-21T12/,
   );
   assert.match(text, /membership of the person pe_\S+ bob@example\.com in the account 'ada'/);
   assert.equal((await roles()).length, 3);

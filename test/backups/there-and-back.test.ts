@@ -137,7 +137,7 @@ test("a key that was revoked after the backup was made stays revoked, wherever t
   const url = await freshDatabase(t);
   assert.match(
     await settled.text("restore", first, "--to", url, "--dry-run"),
-    new RegExp(`Ended since the backup, and still ended after the restore:\n  key ${id} `),
+    new RegExp(`Withdrawn since the backup; the restore does not bring these back:\n  key ${id} `),
   );
   await settled.text("restore", first, "--to", url);
   const onDatabase = commandsOn(t, url);

@@ -255,10 +255,10 @@ test("restore says what it did, and refuses beside a running server", async (t) 
     said,
     new RegExp(`\nThe data folder now has the dataset ${version}, 1 account, 0 keys neither`),
   );
-  assert.match(said, new RegExp(`still ended after the restore:\\n {2}key ${key.id} `));
+  assert.match(said, new RegExp(`does not bring these back:\\n {2}key ${key.id} `));
   assert.match(
     said,
-    /Live keys that are not in the backup, and are refused after the restore:\n {2}key \S+ 'later' of the account 'Later'/,
+    /Live keys that are not in the backup and will be refused after the restore; issue new ones:\n {2}key \S+ 'later' of the account 'Later'/,
   );
   assert.match(said, /The old contents are in .*replaced-/);
   assert.equal((await json("keys list"))[0].state, "revoked");

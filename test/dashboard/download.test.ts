@@ -41,7 +41,7 @@ test("a download is charged one request for each started 100 rows before it is s
   const path = "/browse/gps/download";
   const ask = (headers = {}, fields = {}) => user.post(path, { format: "csv", ...fields }, headers);
   const view = wordsOf((await user.get("/browse/gps")).text);
-  assert.match(view, /All 250 GPs\. The download counts as 3 requests of your quota\./);
+  assert.match(view, /All 250 GPs\. The download counts as 3 requests against your quota\./);
   assert.equal(linesOf((await ask()).text).length, 251);
   assert.equal(await usedOf(user), "3 of 60");
   const stranger = { "sec-fetch-site": "cross-site", origin: "https://elsewhere.example" };

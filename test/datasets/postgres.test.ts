@@ -194,7 +194,7 @@ test("while PostgreSQL is away every call is refused within two seconds and name
     return true;
   });
   // Not tried again within the second.
-  await assert.rejects(store.take(), /is tried again each second/);
+  await assert.rejects(store.take(), /another is tried each second/);
 });
 
 test("a database without the tables says what makes them", async (t) => {

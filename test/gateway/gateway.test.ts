@@ -244,7 +244,7 @@ test("where several quotas are used up, the one that decides the wait is named, 
     [
       59,
       { minute: 1, hour: 5, day: 5 },
-      "The only request of this minute is used. Try again in 1 second.",
+      "The one request allowed per minute has been used. Try again in 1 second.",
       ["minute"],
     ],
   ] as const) {

@@ -44,12 +44,12 @@ forEachStore(
     const { account, person } = await signUp("ada@example.com");
     const row = await control.database.selectFrom("person").selectAll().executeTakeFirstOrThrow();
     const again = control.database.insertInto("person").values({ ...row, id: "pe_other" });
-    await assert.rejects(again.execute(), faultOf("conflict", /taken this name/));
+    await assert.rejects(again.execute(), faultOf("conflict", /took this name/));
     const order = { account, person: person.id, name: "web", expiresAt: null, now: noon };
     await createOwnKey(control, { ...order, form: "one" });
     const key = await control.database.selectFrom("api_key").selectAll().executeTakeFirstOrThrow();
     const digest = digestKey(makeKey());
     const second = control.database.insertInto("api_key").values({ ...key, id: "key_b", digest });
-    await assert.rejects(second.execute(), faultOf("conflict", /taken this name/));
+    await assert.rejects(second.execute(), faultOf("conflict", /took this name/));
   },
 );

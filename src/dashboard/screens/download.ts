@@ -69,7 +69,7 @@ export function downloadForm(view: View, total: number, { rows, requests }: Allo
   const cost =
     requests === null
       ? `The download counts as one page view.${rows < total ? " Sign in to get more rows." : ""}`
-      : `The download counts as ${counted(requests, "request")} of your quota.`;
+      : `The download counts as ${counted(requests, "request")} against your quota.`;
   return html`<details class="call">
     <summary class="button">Download</summary>
     <form method="post" action="${downloadPath(view.kind)}">
