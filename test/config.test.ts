@@ -211,7 +211,7 @@ test("what a setting says in another way is taken as what it means", () => {
 });
 
 test("ADMIN_ADDRESS is not the address that the service has", () => {
-  assert.match(faultsOf({ PORT: "9464", ADMIN_ADDRESS: "127.0.0.1:9464" })[0]!, /HOST and PORT/);
+  assert.match(faultsOf({ PORT: "9464", ADMIN_ADDRESS: "127.0.0.1:9464" })[0]!, /HOST:PORT/);
   assert.deepEqual(faultsOf({ PORT: "0", ADMIN_ADDRESS: "127.0.0.1:0" }), []);
 });
 

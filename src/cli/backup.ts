@@ -79,6 +79,6 @@ function fileFault(error: unknown, file: string): unknown {
     isNoRoom(error) ? exitCodes.diskFull : exitCodes.usage,
     path === placeOf(output)
       ? `The backup is incomplete, because standard output cannot be written (${code}). Check the file or program that receives the output, and make the backup again.`
-      : `No backup was made, because ${path} cannot be written (${code}). Make sure that its folder exists and that this user may write there, or choose another place for the backup.`,
+      : `No backup was made, because ${path} cannot be used (${code}). Make sure that its folder exists and give this user access to it, or choose another place for the backup.`,
   );
 }

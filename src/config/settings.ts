@@ -102,10 +102,12 @@ export function parseDatabaseUrl(text: string): string | Fault {
   for (const [name, value] of url.searchParams) {
     const pattern = (databaseParameters as Partial<Record<string, RegExp>>)[name];
     if (pattern === undefined)
-      return new Fault(`takes only the parameters ${Object.keys(databaseParameters).join(", ")}`);
+      return new Fault(
+        `must have only the parameters ${Object.keys(databaseParameters).join(", ")}`,
+      );
     if (!pattern.test(value) && name === "sslmode")
       return new Fault("must have disable, require, verify-ca or verify-full as its sslmode");
-    if (!pattern.test(value)) return new Fault(`takes an absolute path as its ${name}`);
+    if (!pattern.test(value)) return new Fault(`must have an absolute path as its ${name}`);
   }
   if (url.searchParams.get("sslmode") === "verify-ca" && !url.searchParams.has("sslrootcert"))
     return new Fault("must name the CA's certificate with sslrootcert if sslmode is verify-ca");

@@ -355,7 +355,7 @@ function notesOf(file: string, table: Table, { kind, fields, notes }: Draft): st
     return `${nameOf(column)}: ${looks}${whyLeft(column)}`;
   });
   return [
-    `${file}: cells separated by ${delimiters[table.delimiter]}, in ${table.encoding}; ${table.rowCount === 1 ? "1 row was" : `${table.rowCount} rows were`} read. The draft takes each row for a ${kind}.`,
+    `${file}: cells separated by ${delimiters[table.delimiter]}, in ${table.encoding}; ${table.rowCount === 1 ? "1 row was" : `${table.rowCount} rows were`} read. The draft treats each row as a ${kind}.`,
     "Columns that fill a field; check each of them:",
     ...placed,
     ...notes,

@@ -52,11 +52,11 @@ function quotaDetail({ windows, retryAfterSeconds }: QuotaStatus, requests: numb
   const again = tryAgain(retryAfterSeconds);
   return requests === 1
     ? `${allUsed(deciding)} ${again}`
-    : `This request counts as ${grouped(requests)}, but only ${left(deciding)} ${again}`;
+    : `This request counts as ${grouped(requests)} requests, but ${left(deciding)} ${again}`;
 }
 
 const left = ({ quota, remaining, name }: WindowStatus) =>
-  `${grouped(remaining)} of this ${name}'s ${grouped(quota)} are left.`;
+  `only ${grouped(remaining)} of the ${grouped(quota)} allowed per ${name} ${remaining === 1 ? "is" : "are"} left.`;
 
 function allUsed({ quota, name }: WindowStatus): string {
   if (quota === 1) return `The one request allowed per ${name} has been used.`;

@@ -229,7 +229,7 @@ test("a request that counts several is told how many those are, and how many are
   const { message } = quotaProblem(counters.take(1, quotas, 25), 25);
   assert.equal(
     message,
-    "This request counts as 25, but only 12 of this minute's 60 are left. Try again in 40 seconds.",
+    "This request counts as 25 requests, but only 12 of the 60 allowed per minute are left. Try again in 40 seconds.",
   );
 });
 

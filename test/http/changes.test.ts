@@ -137,7 +137,7 @@ test("a step counts one request for each started hundred changes, before the fir
   assert.deepEqual([refused.status, leftOf(refused)], [429, 2]);
   assert.match(
     refused.body.detail,
-    /^This request counts as 3, but only 2 of this minute's 60 are left\. Try again in \d+ seconds\.$/,
+    /^This request counts as 3 requests, but only 2 of the 60 allowed per minute are left\. Try again in \d+ seconds\.$/,
   );
 });
 
