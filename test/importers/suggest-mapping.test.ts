@@ -237,7 +237,7 @@ test("--suggest takes one file that can be read twice, and an import needs --sou
     await refusal(exitCodes.usage, "import csv --suggest -"),
     /not possible with standard input/,
   );
-  assert.match(await refusal(exitCodes.usage, "import csv --suggest a b"), /takes one file/);
+  assert.match(await refusal(exitCodes.usage, "import csv --suggest a b"), /takes only one file/);
   assert.match(await refusal(exitCodes.inputRefused, "import csv --suggest none"), /no such file/);
   for (const [line, option] of [
     ["import csv a --map b", "--source <name>"],
