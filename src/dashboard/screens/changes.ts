@@ -65,7 +65,8 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
   }
   const listed = reader.list(model.parts.version);
   if (listed.length === 0) {
-    const text = "This service has no record of earlier publications, so it cannot show what changed. Ask its operator.";
+    const text =
+      "This service has no record of earlier publications, so it cannot show what changed. Ask its operator.";
     return wordReply(request, 200, "No changes are kept", text);
   }
   const asked = readAsked(request, model, listed);
