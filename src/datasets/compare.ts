@@ -48,12 +48,17 @@ export function compareGenerations(fromPath: string, toPath: string) {
       ? { change: "removed", kind, id, into: null }
       : { change: "merged", kind, id, into: gp["id"] as string };
   };
-  /** Yields each differing record once. Keeps only the ids, states and hashes of one kind in memory. */
-  function* differences(): Generator<Difference, void> {
+  /** Yields each differing record once, and null between slices of work. */
+  function* inTurns(): Generator<Difference | null, void> {
     for (const kind of recordKinds) {
       const old = sortedStates(from, kind)[Symbol.iterator]();
       let one = old.next();
-      for (const [id, state, sha256] of digestedStates(to, kind)) {
+      for (const row of digestedStates(to, kind)) {
+        if (row === null) {
+          yield null;
+          continue;
+        }
+        const [id, state, sha256] = row;
         total.update(sha256);
         for (; one.done !== true && one.value[0] < id; one = old.next())
           yield goneOf(kind, one.value[0]);
@@ -68,7 +73,9 @@ export function compareGenerations(fromPath: string, toPath: string) {
     }
   }
   return {
-    differences,
+    inTurns,
+    /** Yields each differing record once. Keeps only the ids, states and hashes of one kind in memory. */
+    differences: () => inTurns().filter((one) => one !== null),
     /** Returns a differing record's document in the older generation. Call it only for a record that exists there. */
     before: openDocuments(from),
     after: openDocuments(to),
@@ -88,7 +95,7 @@ export function hashOfRecords(path: string): string {
   using db = openSorted(path);
   const total = createHash("sha256");
   for (const kind of recordKinds)
-    for (const [, , sha256] of digestedStates(db, kind)) total.update(sha256);
+    for (const row of digestedStates(db, kind)) if (row !== null) total.update(row[2]);
   return total.digest("hex");
 }
 
@@ -110,11 +117,17 @@ const sortedStates = (db: DatabaseSync, kind: RecordKind): Iterable<[id: string,
 
 const digestBytes = 32;
 
-/** Yields states sorted by id, with each document's SHA-256. The documents themselves are too long to sort. */
+/** Number of records in a slice of work, which takes about a millisecond. */
+const sliceSize = 500;
+
+/**
+ * Yields states sorted by id, with each document's SHA-256, and null between slices of work. The documents themselves
+ * are too long to sort.
+ */
 function* digestedStates(
   db: DatabaseSync,
   kind: RecordKind,
-): Generator<[id: string, state: string, sha256: Uint8Array], void> {
+): Generator<[id: string, state: string, sha256: Uint8Array] | null, void> {
   const { n } = db.prepare(`select count(*) as n from ${kind}`).get()!;
   const ids: string[] = [];
   const states: string[] = [];
@@ -124,10 +137,13 @@ function* digestedStates(
     digests.write(hash("sha256", document, "binary"), digestBytes * ids.length, "latin1");
     ids.push(id);
     states.push(stateOf);
+    if (ids.length % sliceSize === 0) yield null;
   }
   const order = Uint32Array.from(ids.keys()).sort((a, b) => (ids[a]! < ids[b]! ? -1 : 1));
-  for (const i of order)
+  for (const [number, i] of order.entries()) {
+    if (number % sliceSize === 0) yield null;
     yield [ids[i]!, states[i]!, digests.subarray(digestBytes * i, digestBytes * (i + 1))];
+  }
 }
 
 function openDocuments(db: DatabaseSync): (difference: Difference) => string {

@@ -17,14 +17,16 @@ import {
   placeDocuments,
   readDocuments,
 } from "#search/dataset-parts.ts";
+import { runInTurns } from "#search/prepare-in-turns.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 import { openForBlock } from "#store/whole-file.ts";
-import { openCatalogue } from "./catalogue.ts";
-import { type Difference, differingNames, type Members } from "./compare.ts";
+import { type Catalogue, openCatalogue } from "./catalogue.ts";
+import { compareGenerations, type Difference, differingNames, type Members } from "./compare.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { type Body, openIndexer } from "./index-records.ts";
 import { openGeneration } from "./open-generation.ts";
 import { openPublications } from "./publications.ts";
+import { lineOf } from "./steps.ts";
 import { readArrays, treeOf } from "./stored-arrays.ts";
 
 /** Changes that a publication made. */
@@ -54,7 +56,7 @@ export interface JoinedChange extends Difference {
 interface JoinedSteps {
   /** Changes, those of the newest publication first. */
   changes: readonly JoinedChange[];
-  /** Publications whose changes are not known, because there is no step. */
+  /** Publications whose changes are not known: there is no step, and the datasets are not kept. */
   gaps: readonly Publication[];
 }
 
@@ -73,40 +75,61 @@ const keptMax = 500_000;
 /** Opens the changes between the datasets of a folder, for one thread. */
 export function openChangesReader(folder: string) {
   const publications = openPublications(folder);
-  const { pathOf } = openCatalogue(folder);
+  let catalogue: Catalogue | undefined;
   const kept = new LRUCache<string, ReadStep, Publication>({
     maxSize: keptMax,
     sizeCalculation: ({ changes }) => Math.min(keptMax, changes.length + 1),
-    fetchMethod: (_name, _stale, { context }) => readStep(context),
+    fetchMethod: async (_name, _stale, { context }) => (await readStep(context)) ?? undefined,
   });
 
-  async function readStep({ from, version, step }: Publication): Promise<ReadStep | undefined> {
-    const stored = step && publications.openStep(from!, version);
-    if (stored === null) return undefined;
-    const path = publications.stepPath(from!, version);
+  /** Returns the path of a dataset; null if it is not kept here. */
+  const pathOf = (version: string | null): string | null => {
+    catalogue ??= openCatalogue(folder);
+    return version !== null && catalogue.has(version) ? catalogue.pathOf(version) : null;
+  };
+
+  async function readStep(publication: Publication): Promise<ReadStep | null> {
+    const { from, version, step } = publication;
+    const before = pathOf(from);
+    const found =
+      (step && (await readStored(from!, version))) ??
+      (await compareDatasets(before, pathOf(version)).catch(nullIfUnread));
+    if (found === null) return null;
+    let departed: ReadModel | null | undefined;
+    return {
+      ...found,
+      departed() {
+        if (departed !== undefined) return departed;
+        try {
+          departed = before === null ? null : openDeparted(before, found.changes);
+        } catch (error) {
+          departed = nullIfUnread(error);
+        }
+        return departed;
+      },
+    };
+  }
+
+  async function readStored(from: string, to: string) {
+    const stored = publications.openStep(from, to);
+    if (stored === null) return null;
+    const path = publications.stepPath(from, to);
     const changes: Difference[] = [];
     for await (const line of (await open(path)).readLines()) {
       const [, change, kind, id, into = null] = headShape.exec(line) ?? [];
       if (id !== undefined) changes.push({ change, kind, id, into } as Difference);
     }
-    let departed: ReadModel | null | undefined;
-    return {
-      changes,
-      lines(numbers) {
-        using file = openForBlock(path, "r");
-        return numbers.map((number) => {
-          const { start, end } = stored.placeOf(number, 1);
-          const bytes = Buffer.alloc(end - start);
-          readSync(file.fd, bytes, 0, bytes.length, start);
-          // The first change comes with the file's head.
-          return bytes.toString().trimEnd().split("\n").at(-1)!;
-        });
-      },
-      departed() {
-        if (departed === undefined) departed = findDeparted(pathOf(from!), changes);
-        return departed;
-      },
+    const lines = (numbers: readonly number[]) => {
+      using file = openForBlock(path, "r");
+      return numbers.map((number) => {
+        const { start, end } = stored.placeOf(number, 1);
+        const bytes = Buffer.alloc(end - start);
+        readSync(file.fd, bytes, 0, bytes.length, start);
+        // The first change comes with the file's head.
+        return bytes.toString().trimEnd().split("\n").at(-1)!;
+      });
     };
+    return { changes, lines };
   }
 
   /**
@@ -149,18 +172,33 @@ export function openChangesReader(folder: string) {
   };
 }
 
-/** Opens the departed records as `openDeparted` does. Returns null if the dataset is not kept, or cannot be read. */
-function findDeparted(path: string, changes: readonly Difference[]): ReadModel | null {
-  try {
-    return openDeparted(path, changes);
-  } catch (error) {
-    // The dataset may have an earlier format.
-    if (error instanceof DatasetFault) return null;
-    throw error;
-  }
+/** Returns null for a dataset that cannot be read, such as one of an earlier format. */
+function nullIfUnread(error: unknown): null {
+  if (error instanceof DatasetFault) return null;
+  throw error;
 }
 
 const headShape = /^\{"change":"(\w+)","kind":"(\w+)","id":"([^"]+)"(?:,"into":"([^"]+)")?/;
+
+/**
+ * Compares two datasets, and lets other work run in between. Returns null unless both are kept.
+ * @throws DatasetFault if one cannot be read.
+ */
+async function compareDatasets(before: string | null, after: string | null) {
+  if (before === null || after === null) return null;
+  using comparison = compareGenerations(before, after);
+  const changes: Difference[] = [];
+  await runInTurns(
+    comparison.inTurns().map((one) => {
+      if (one !== null) changes.push(one);
+    }),
+  );
+  const lines = (numbers: readonly number[]) => {
+    using again = compareGenerations(before, after);
+    return numbers.map((number) => lineOf(changes[number]!, again, false));
+  };
+  return { changes, lines };
+}
 
 const changeAt = ({ step, number }: Place): Difference => step.changes[number]!;
 

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { test } from "node:test";
+import { compareGenerations } from "#datasets/compare.ts";
 import { openChangesReader, publicationsSince } from "#datasets/joined-steps.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { importRecords, keepingSteps, temporaryCatalogue } from "../support/dataset.ts";
 import { day, gp, principal } from "./published.ts";
 
-test("a step that is missing is a gap, and the others are joined", async (t) => {
+test("a step that is missing is made up by comparing both datasets, and is a gap once one is gone", async (t) => {
   const folder = temporaryCatalogue(t);
   const catalogue = keepingSteps(folder, assert.fail);
   const publish = async (at: number, ...records: unknown[]) =>
@@ -15,6 +16,8 @@ test("a step that is missing is a gap, and the others are joined", async (t) => 
   const second = await publish(2, gp("a", { name: "Alder Two" }), gp("c"));
   const third = await publish(3, gp("a", { name: "Alder Three" }));
   const publications = openPublications(folder.folder);
+  const listed = publications.list(third);
+  publications.write(listed.map((one) => (one.version === second ? { ...one, step: null } : one)));
   const join = async () => {
     const reader = openChangesReader(folder.folder);
     const { changes, gaps } = await reader.join(
@@ -24,9 +27,11 @@ test("a step that is missing is a gap, and the others are joined", async (t) => 
     const names = reader
       .members(changes)
       .map(({ before, after }) => [before?.["name"], after["name"]]);
+    const departed = changes.map(({ places }) => places.at(-1)!.step.departed());
     return {
       changes: changes.map(({ change }, i) => [change, ...names[i]!]),
       gaps: gaps.map(({ version }) => version),
+      removedFrom: departed.map((model) => model?.parts.version),
     };
   };
   assert.deepEqual(await join(), {
@@ -35,16 +40,34 @@ test("a step that is missing is a gap, and the others are joined", async (t) => 
       ["removed", undefined, undefined],
     ],
     gaps: [],
+    removedFrom: [second, first],
   });
-  const listed = publications.list(third);
-  publications.write(listed.map((one) => (one.version === second ? { ...one, step: null } : one)));
+  rmSync(folder.pathOf(first));
   assert.deepEqual(await join(), {
     changes: [
       ["removed", undefined, undefined],
       ["changed", "Alder Two", "Alder Three"],
     ],
     gaps: [second],
+    removedFrom: [second, second],
   });
+});
+
+test("a comparison of large datasets comes in slices, and is the same", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const some = Array.from({ length: 1200 }, (_, i) => gp(`g${i}`));
+  const publish = async (at: number, records: unknown[]) =>
+    (await importRecords(catalogue, records, { nowMilliseconds: day(at) })).published!;
+  const first = await publish(1, some);
+  const second = await publish(2, [...some.slice(1), gp("new")]);
+  using comparison = compareGenerations(
+    catalogue.pathOf(first.version),
+    catalogue.pathOf(second.version),
+  );
+  const told = [...comparison.inTurns()];
+  assert.ok(told.filter((one) => one === null).length >= 4);
+  const changes = told.flatMap((one) => (one === null ? [] : [one.change]));
+  assert.deepEqual(changes.toSorted(), ["added", "removed"]);
 });
 
 test("a removed record is found as the dataset that last had it finds it, until that is gone", async (t) => {
@@ -72,9 +95,6 @@ test("a removed record is found as the dataset that last had it finds it, until 
   const filter = { market: ["dallas"], id: changes.map(({ id }) => id) };
   const { total } = model.select("principal", filter, { limit: 10, offset: 0 });
   assert.equal(total, 1);
-  rmSync(folder.pathOf(published!.version));
-  const { changes: again } = await openChangesReader(folder.folder).join(since, () => null);
-  assert.equal(again[0]!.places[0]!.step.departed(), null);
 });
 
 test("the publications since a moment begin after the dataset that was current then", () => {
