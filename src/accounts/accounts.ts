@@ -178,7 +178,7 @@ export function nameFromAddress(email: string): string {
   return idShape.test(local) ? `${local} account` : local;
 }
 
-export interface AccountOrder {
+interface AccountOrder {
   name: string;
   quotas: Partial<Quotas>;
   /** Name of a plan. Without one the account is on no plan of its own. */

@@ -35,11 +35,12 @@ export async function noteAndPrune(
       `warning: The dataset is published, but ${what} could not be deleted (${message}). Correct the cause; the next publication, or 'gp-records datasets prune', tries again.`,
     );
   let pruned: Pruned = { removed: [], pinned: [], failures: [] };
+  // A damaged list of publications must not keep old datasets.
+  await store.forgetSteps().catch((error: Error) => warn("the changes of old publications", error));
   try {
-    await store.forgetSteps();
     if (keep > 0) pruned = await prune(store, { keep, isAutomatic: true, isDryRun: false });
   } catch (error) {
-    warn("old datasets or changes", error as Error);
+    warn("old datasets", error as Error);
   }
   for (const { version, error } of pruned.failures) warn(`the old dataset ${version}`, error);
   await notePruned(context, pruned, service);

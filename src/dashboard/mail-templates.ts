@@ -63,15 +63,10 @@ const withLink = ({ to, url, expiresAt }: LinkMail, { subject, before, after }: 
 export const linkMail = (kind: keyof typeof linkWords, link: LinkMail): Mail =>
   withLink(link, linkWords[kind]);
 
-/** Returns an invitation. @param accountName account to join; null for a new account of the recipient's own. */
-export const invitationMail = (link: LinkMail, accountName: string | null): Mail =>
+export const invitationMail = (link: LinkMail, accountName: string): Mail =>
   withLink(link, {
-    subject: accountName === null ? "Your invitation" : `Invitation to ${accountName}`,
-    before: [
-      accountName === null
-        ? "You are invited to an account of your own. Set it up on this page:"
-        : `You are invited to the account "${accountName}". Join it on this page:`,
-    ],
+    subject: `Invitation to ${accountName}`,
+    before: [`You are invited to the account "${accountName}". Join it on this page:`],
     after: notYou("expect an invitation"),
   });
 

@@ -39,7 +39,7 @@ export function followShared(request: FollowRequest) {
   const closing = new AbortController();
   const { signal } = closing;
   let state: Kept | null = null;
-  /** Time of the next attempt to fetch what the folder lacks; Infinity once it lacks nothing. */
+  /** Time of the next attempt to fetch what the folder lacks; Infinity if none is due before the datasets change. */
   let fetchAt = Infinity;
   let retryMilliseconds = firstRetryMilliseconds;
   let lastFault: Error | null = null;
@@ -51,9 +51,13 @@ export function followShared(request: FollowRequest) {
     return true;
   }
 
-  async function fetchStep({ from, version, step }: Publication): Promise<void> {
-    if (from === null || step === null || steps.openStep(from, version) !== null) return;
-    await steps.addStep(from, version, (path) => store.pullStep(path, from, version));
+  const lacksStep = ({ from, version, step }: Publication) =>
+    from !== null && step !== null && steps.openStep(from, version) === null;
+
+  async function fetchStep(publication: Publication): Promise<void> {
+    if (!lacksStep(publication)) return;
+    const { from, version } = publication;
+    await steps.addStep(from!, version, (path) => store.pullStep(path, from!, version));
   }
 
   /** Points at a dataset if it is still current: a command on this folder may have moved the pointer since. */
@@ -82,7 +86,10 @@ export function followShared(request: FollowRequest) {
       if (one.version !== current?.version && cache.has(one)) cache.noteFacts(one);
     for (const fetchNext of [
       ...comingNext(seen).map((one) => () => fetch(one)),
-      ...publications.toReversed().map((one) => () => fetchStep(one)),
+      ...publications
+        .toReversed()
+        .filter(lacksStep)
+        .map((one) => () => fetchStep(one)),
       ...pinned.toReversed().map((one) => () => fetch(one)),
     ]) {
       if (signal.aborted || (await store.look()) !== seen) return;
@@ -90,9 +97,14 @@ export function followShared(request: FollowRequest) {
     }
   }
 
-  async function look(): Promise<void> {
+  async function see(): Promise<Kept> {
     const seen = await store.look();
     onSeen(seen.currentVersion());
+    return seen;
+  }
+
+  async function look(): Promise<void> {
+    const seen = await see();
     if (seen !== state) {
       state = seen;
       retryMilliseconds = firstRetryMilliseconds;
@@ -100,6 +112,8 @@ export function followShared(request: FollowRequest) {
     }
     if (now() < fetchAt) return;
     fetchAt = Infinity;
+    // A fetch may take minutes, in which the server has to hear which version is wanted.
+    const seeing = setInterval(() => void see().catch(() => {}), lookEveryMilliseconds);
     try {
       await fetchAll(seen);
       retryMilliseconds = firstRetryMilliseconds;
@@ -107,6 +121,8 @@ export function followShared(request: FollowRequest) {
       fetchAt = now() + retryMilliseconds;
       retryMilliseconds = Math.min(2 * retryMilliseconds, lastRetryMilliseconds);
       throw error;
+    } finally {
+      clearInterval(seeing);
     }
   }
 

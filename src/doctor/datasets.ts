@@ -6,7 +6,7 @@ import { type Catalogue, currentOrNull, openCatalogue } from "#datasets/catalogu
 import { checkGeneration } from "#datasets/check-generations.ts";
 import { unread } from "#datasets/dataset-fault.ts";
 import { lastPublished } from "#datasets/generation.ts";
-import { openGeneration, readSources, remedy } from "#datasets/open-generation.ts";
+import { openAs, openGeneration, readSources, remedy } from "#datasets/open-generation.ts";
 import { isInvented } from "#records/common.ts";
 import { type Check, fail, faultsOr, type Finding, ok } from "./check.ts";
 
@@ -37,7 +37,7 @@ function findingsIn(catalogue: Catalogue): readonly Finding[] {
     current === undefined
       ? pointerFaults(catalogue, sound)
       : sound.includes(current)
-        ? formatFaults(catalogue.pathOf(current))
+        ? formatFaults(catalogue, current)
         : [];
   return faultsOr(
     [...ofServed, ...faults],
@@ -47,10 +47,10 @@ function findingsIn(catalogue: Catalogue): readonly Finding[] {
   );
 }
 
-/** Checks the current dataset's format, because even an unchanged file may have another format. */
-function formatFaults(path: string): Finding[] {
+/** Checks what even an unchanged file may fail: its format, and the version and time in its facts. */
+function formatFaults(catalogue: Catalogue, version: string): Finding[] {
   try {
-    openGeneration(path).db.close();
+    openAs(catalogue.pathOf(version), catalogue.find(version)).db.close();
     return [];
   } catch (error) {
     return [fail((error as Error).message.replace(remedy, "").trimEnd(), remedy)];

@@ -60,8 +60,8 @@ function refuseUnreadable(exchange: Exchange): void {
     throw malformed("Transfer-Encoding may only be 'chunked'. Otherwise send Content-Length.");
   if (httpVersion !== "1.1" && httpVersion !== "1.0")
     throw malformed("The request line must end with HTTP/1.1 or HTTP/1.0.");
-  // No upgrade is offered, but the parser discards everything after a request for one.
-  if (asksForUpgrade(request)) exchange.isLast = true;
+  // No upgrade is offered, but the parser discards everything after a request for one. After a CONNECT nothing is read.
+  if (asksForUpgrade(request) || request.method === "CONNECT") exchange.isLast = true;
   const hosts = countHosts(rawHeaders);
   if (hosts > 1 || (hosts === 0 && httpVersion === "1.1"))
     throw malformed(
@@ -79,13 +79,10 @@ function refuseUnreadable(exchange: Exchange): void {
   // A '#' is not allowed here (RFC 9112 §3.2). The text after it would become part of the path or query, or be lost.
   if (url.includes("#")) throw malformed("The address contains a '#'. Write it as %23.");
   if (path === null) throw malformed("The path is not percent-encoded UTF-8. Write é as %C3%A9.");
-  // What follows a CONNECT is no request, and is not read.
-  if (request.method === "CONNECT") {
-    exchange.isLast = true;
+  if (request.method === "CONNECT")
     throw new Problem("method-not-allowed", "CONNECT is not allowed: this is no proxy. Use GET.", {
       allowed: readMethods,
     });
-  }
   // The parser accepts this method, although Node does not list it.
   if (request.method === "PRI")
     throw malformed("PRI begins HTTP/2 (RFC 9113), but this server speaks only HTTP/1.1.");

@@ -160,7 +160,11 @@ function documentRoute(
       if (matchesTag(tags, etag))
         return sendAnswer(http, exchange, { status: 304, headers, body: null });
       const sent = await negotiateBody(encodings, body, (_, encoding) =>
-        encoded.getOrInsertComputed(encoding, () => compress(body, encoding, brotliQualityMax)),
+        encoded.getOrInsertComputed(encoding, () => {
+          const made = compress(body, encoding, brotliQualityMax);
+          made.catch(() => encoded.delete(encoding));
+          return made;
+        }),
       );
       sendAnswer(http, exchange, { ...sent, status: 200, headers: headers + sent.headers });
     },

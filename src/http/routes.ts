@@ -65,7 +65,10 @@ export interface Exchange {
   readonly path: string | null;
   /** Route of its path; null if there is none. */
   route: Route | null;
-  /** Body of a POST. Rejects with a Problem if it is too large, or if the connection ends before it does. */
+  /**
+   * Body of a POST; empty for other methods. Rejects with a Problem if it is too large, if its network sends too many at
+   * once, or if the connection ends before it does.
+   */
   body: Promise<Buffer>;
   /** Sender and key; null on paths that need no key, and until the key is looked up. */
   caller: Caller | null;

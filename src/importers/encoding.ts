@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { Unreadable } from "./import-fault.ts";
 
-/** What to do about a file that is not in an encoding. */
+/** Remedies for a file that is not in the encoding. */
 const remedies = {
   "utf-8": "add --encoding windows-1252 if the file has that encoding, or save it as UTF-8",
   "windows-1252": "save the file as UTF-8, and add --encoding utf-8",

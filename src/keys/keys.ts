@@ -184,7 +184,7 @@ export const overlaps = [
 
 export const overlapDefault = dayMilliseconds;
 
-export type Rotation = Awaited<ReturnType<typeof rotateIn>>;
+type Rotation = Awaited<ReturnType<typeof rotateIn>>;
 
 interface RotationOrder {
   /** Time for which the old key still works, in ms; 0 to end it at once. */

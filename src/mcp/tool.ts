@@ -20,7 +20,12 @@ import {
   sortMeaning,
   type TakesParameters,
 } from "#operations/operation.ts";
-import { type GivenValues, type Pair, readParameters } from "#operations/parameters.ts";
+import {
+  controlCharacter,
+  type GivenValues,
+  type Pair,
+  readParameters,
+} from "#operations/parameters.ts";
 import type { Problem } from "#problems.ts";
 import type { MemberSchema, TSchema } from "#records/schema.ts";
 import { declarations, membersOf } from "#records/declarations.ts";
@@ -132,7 +137,6 @@ export function makeTool(dependencies: ToolDependencies, declaration: ToolDeclar
   };
 }
 
-const controlCharacter = /\p{Cc}/u;
 const faultOfArgument =
   "Must be text without control characters, a number, true or false, or a list of these.";
 

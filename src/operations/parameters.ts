@@ -360,7 +360,7 @@ export function invalidParameters(
   });
 }
 
-function summaryOf({ parameter, code, detail, suggestion }: ParameterFault) {
+function summaryOf({ parameter, code, detail, suggestion, minimum, maximum }: ParameterFault) {
   const rest = `${detail.charAt(0).toLowerCase()}${detail.slice(1, -1)}`;
   switch (code) {
     case "unknown_parameter":
@@ -368,7 +368,9 @@ function summaryOf({ parameter, code, detail, suggestion }: ParameterFault) {
     case "missing":
       return `'${parameter}' is required`;
     case "out_of_range":
-      return `'${parameter}' ${rest.replace(/a (?:whole )?number from /, "")}`;
+      return minimum === undefined
+        ? `'${parameter}' ${rest}`
+        : `'${parameter}' must be ${minimum} to ${maximum}`;
     default:
       return `'${parameter}' ${rest}`;
   }
@@ -378,7 +380,7 @@ function summaryOf({ parameter, code, detail, suggestion }: ParameterFault) {
 export interface Pair {
   name: string;
   value: string;
-  /** What they must be, if they are something else; undefined if they can be read. */
+  /** Rule that name or value break, for the fault's `detail`; undefined if both can be read. */
   fault?: string | undefined;
 }
 
@@ -403,7 +405,7 @@ function readPairs(text: string): Pair[] {
 }
 
 const plain = /^[A-Za-z0-9_.~-]*$/;
-const controlCharacter = /\p{Cc}/u;
+export const controlCharacter = /\p{Cc}/u;
 
 /**
  * Decodes a percent-encoded name or value. Returns undefined if it has a broken escape, bytes that are not UTF-8, or a

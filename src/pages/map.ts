@@ -6,6 +6,8 @@ import { grouped } from "./prose.ts";
 
 interface Place {
   label: string;
+  /** Label in full, for titles and links; by default the label. */
+  name?: string;
   latitude: number;
   longitude: number;
   /** Number of records at the place. */
@@ -83,8 +85,8 @@ export function usMap(map: UsMap): Part {
 
 type Circle = Placed & { radius: number };
 
-function drawn({ x, y, radius, label, count, href, isChosen }: Circle): Part {
-  const title = count > 1 ? `${label}: ${grouped(count)}` : label;
+function drawn({ x, y, radius, label, name = label, count, href, isChosen }: Circle): Part {
+  const title = count > 1 ? `${name}: ${grouped(count)}` : name;
   const [left, top] = [rounded(x), rounded(y)];
   const look = html`fill="var(--accent)" fill-opacity="${isChosen === true ? 1 : 0.22}"
   stroke="var(--accent)"`;

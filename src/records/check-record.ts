@@ -159,7 +159,12 @@ function textFault(value: unknown): string | undefined {
     return Object.values(value ?? {})
       .map(textFault)
       .find((reason) => reason !== undefined);
-  const code = controlCharacter.exec(value)?.[0].charCodeAt(0).toString(16).padStart(4, "0");
+  const code = controlCharacter
+    .exec(value)?.[0]
+    .charCodeAt(0)
+    .toString(16)
+    .toUpperCase()
+    .padStart(4, "0");
   if (code !== undefined) return `contains the control character U+${code}; remove it`;
   return value.isWellFormed()
     ? undefined

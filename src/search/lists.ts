@@ -50,8 +50,8 @@ export function openNumbers(): { add(number: number): void; take(): Uint32Array<
 }
 
 /**
- * Opens lists that grow in any order, outside the heap. A list does not repeat its last item. `take` packs the lists;
- * every list added to is below its `count`.
+ * Opens lists that grow in any order. Their items are kept outside the heap; on it is only the last item of each list,
+ * which a list does not repeat. `take` packs the lists; every list added to is below its `count`.
  */
 export function openLists() {
   const owners = openNumbers();

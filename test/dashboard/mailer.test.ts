@@ -106,7 +106,6 @@ const links = [
   messages.linkMail("signUp", { to, url, expiresAt }),
   messages.linkMail("known", { to, url, expiresAt }),
   messages.invitationMail({ to, url, expiresAt }, accountName),
-  messages.invitationMail({ to, url, expiresAt }, null),
   messages.linkMail("reset", { to, url, expiresAt }),
   messages.linkMail("addressChange", { to, url, expiresAt }),
 ];

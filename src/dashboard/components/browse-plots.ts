@@ -52,8 +52,12 @@ export function byMarket(view: View, facets: readonly Facet[], isClose = false):
   const counts = isChosen ? countEach(view, "market", values, []) : rows.map(({ count }) => count);
   const places = rows.flatMap(({ value, label, state, href }, i) => {
     const place = counts[i] === 0 ? null : placeOfMarket(view.model, value);
-    const city = label.split(",")[0]!;
-    const more = { label: city, count: counts[i]!, isChosen: state === "chosen" };
+    const more = {
+      label: label.split(",")[0]!,
+      name: label,
+      count: counts[i]!,
+      isChosen: state === "chosen",
+    };
     return place === null ? [] : [{ ...place, ...more, href: href ?? undefined }];
   });
   const shown = places.slice(0, placesMax);
@@ -73,7 +77,7 @@ export function byMarket(view: View, facets: readonly Facet[], isClose = false):
   const drawing = usMap({ label: `${finding}. ${measure}.`, places: shown, ...size, isClose });
   const numbers = {
     columns: ["Market", { label: many, isNumber: true }],
-    rows: shown.map(({ label, count }) => [label, grouped(count)]),
+    rows: shown.map(({ name, count }) => [name, grouped(count)]),
   };
   return drawing === null ? null : figure({ finding, measure }, html`${drawing}`, null, numbers);
 }

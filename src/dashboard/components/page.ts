@@ -57,7 +57,7 @@ export const headedPage = (shown: Shown, { heading, fault, main, ...rest }: Head
       ${doneNote(shown.query?.get("done") ?? "")} ${faultNote(fault)} ${main}`,
   });
 
-/** What was done, by the value of `?done=` on the page that follows. */
+/** Sentences about what was done, by the value of `?done=` on the page that follows. */
 const doneSentences: Readonly<Record<string, string>> = {
   address: "Your address is changed. Sign in with the new address from now on.",
   closed: "The account is closed, and its keys are refused.",

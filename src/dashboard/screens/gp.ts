@@ -57,6 +57,17 @@ const tabs = ["overview", "signals", "people", "projects", "sources"] as const;
 const shownMax: Readonly<Record<List, number>> = { signals: 10, people: 6, projects: 6 };
 const wholeMax = 40;
 
+/** Returns the plots of the overview: signals by quarter, and a map of projects or else of signals. */
+async function plotsOf({ id }: Gp, model: ReadModel) {
+  const read = async (kind: RecordKind): Promise<View> => {
+    await prepareInTurns(model, kind, neededBy(kind));
+    return { ...readView(model, kind, `gp_id=${id}`), path: browsePaths[kind] };
+  };
+  const [signals, projects] = [await read("signal"), await read("project")];
+  const map = (view: View) => byMarket(view, [valueFacet(view, "market")], true);
+  return { activity: signalsBy("quarter")(signals), map: map(projects) ?? map(signals) };
+}
+
 async function showGp({ record: gp, model, request, today }: Found<Gp>) {
   const linked: Linked = {
     signals: await recordsOfGps(model, "signal", [gp.id]),
@@ -69,15 +80,10 @@ async function showGp({ record: gp, model, request, today }: Found<Gp>) {
     (a, b) =>
       Number(isInProgress(b)) - Number(isInProgress(a)) || latestFirst(a.updated_at, b.updated_at),
   );
-  const viewOf = async (kind: RecordKind): Promise<View> => {
-    await prepareInTurns(model, kind, neededBy(kind));
-    return { ...readView(model, kind, `gp_id=${gp.id}`), path: browsePaths[kind] };
-  };
-  const [ofSignals, ofProjects] = [await viewOf("signal"), await viewOf("project")];
-  const map = (view: View) => byMarket(view, [valueFacet(view, "market")], true);
   const path = `${browsePaths.gp}/${gp.id}`;
   const tab = tabs.find((one) => one === request.query.get("tab")) ?? "overview";
   const isOverview = tab === "overview";
+  const plots = isOverview ? await plotsOf(gp, model) : null;
   const listOf = <R extends Sourced>(layout: List, list: Records<R>, columns: Column<R>[]) => {
     if (!isOverview && tab !== layout) return null;
     const title = layout === "signals" ? "Latest signals" : undefined;
@@ -108,7 +114,7 @@ async function showGp({ record: gp, model, request, today }: Found<Gp>) {
       </nav>`,
     ],
     left: [
-      isOverview && signalsBy("quarter")(ofSignals),
+      plots?.activity,
       listOf("signals", signals, signalCells(gp.name)),
       listOf(
         "projects",
@@ -118,8 +124,8 @@ async function showGp({ record: gp, model, request, today }: Found<Gp>) {
       listOf("people", people, personCells("Also at", otherGps)),
       tab === "sources" && sources(gp, linked),
     ],
-    right: isOverview
-      ? [sales(signals.records, gp.raised_to_date_usd, today), map(ofProjects) ?? map(ofSignals)]
+    right: plots
+      ? [sales(signals.records, gp.raised_to_date_usd, today), plots.map]
       : tab === "sources" && names(gp),
     call: `/fetch-gp?gp_name=${gp.id}`,
   };

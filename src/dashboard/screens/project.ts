@@ -178,7 +178,7 @@ function amounts(project: Project, signals: readonly Signal[]): Part {
     columns: ["Amount", "Bar", { label: "US dollars", isNumber: true }, "Date"],
     rows: rows.map(({ label, value, at }) => [
       label,
-      bar(value / rows[0]!.value),
+      bar(Math.max(0, value) / Math.max(1, rows[0]!.value)),
       money(value),
       at,
     ]),

@@ -111,6 +111,7 @@
       const status = `${response.status} ${response.statusText}`.trim();
       outcome.textContent = `${status} in ${milliseconds} ms`;
       answer.querySelector("h2").textContent = "Answer";
+      body.parentElement.ariaLabel = "Body of the answer";
       showHeaders(response.headers);
       showJson(pretty(text));
     } catch (fault) {

@@ -28,6 +28,7 @@
     };
     const suggest = async () => {
       const asked = field.value.trim();
+      if ([...asked].length < 2) return show("");
       const response = await fetch(`/search/suggest?${new URLSearchParams({ q: asked })}`);
       if (response.ok && field.value.trim() === asked && document.activeElement === field)
         show(await response.text());
