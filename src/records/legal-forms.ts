@@ -51,6 +51,9 @@ export function splitName(folded: string): NameParts {
   return { core: (core.length > 0 ? core : words).join(" "), form: forms.join(" ") };
 }
 
+/** Reports whether a folded word is a legal form. */
+export const isLegalForm = (word: string): boolean => Object.hasOwn(formOf, word);
+
 /** Returns a folded name without its legal form. */
 export const withoutForm = (folded: string): string => splitWords(folded).words.join(" ");
 
@@ -58,7 +61,6 @@ function splitWords(folded: string): { words: string[]; forms: string[] } {
   const text = written.reduce((name, [long, short]) => name.replace(long, short), folded);
   const words = text.split(" ");
   const forms: string[] = [];
-  while (words.length > 1 && Object.hasOwn(formOf, words.at(-1)!))
-    forms.unshift(formOf[words.pop()!]!);
+  while (words.length > 1 && isLegalForm(words.at(-1)!)) forms.unshift(formOf[words.pop()!]!);
   return { words, forms };
 }

@@ -1,0 +1,42 @@
+/** Evidence that a firm stands behind an issuer or a GP: which rule found it, where, and why it was taken or refused. */
+import type { provenanceBases } from "#records/vocabulary.ts";
+
+export type Basis = (typeof provenanceBases)[number] | "corrected";
+
+export const confidenceOf: Readonly<Record<Basis, number>> = {
+  corrected: 1,
+  stated: 1,
+  adv_file_number: 1,
+  named_sponsor: 0.9,
+  sponsor_text: 0.9,
+  adv_fund_name: 0.9,
+  related_entity: 0.8,
+  cluster: 0.6,
+  series_master: 0.6,
+  related_entity_deal: 0.4,
+  issuer_stem: 0.3,
+};
+
+export interface Evidence {
+  basis: Basis;
+  confidence: number;
+  /** Field of the document in the document's words, such as `RELATIONSHIPCLARIFICATION`. */
+  field: string;
+  /** Sentence or name as filed. */
+  text: string;
+  /** Name of the firm as filed. */
+  firm: string;
+  /** Accession of a Form D, or FilingID of a Form ADV. */
+  document: string;
+  isTaken: boolean;
+  /** Reason for taking or refusing it, as a clause that follows "because". */
+  why: string;
+}
+
+/** Firm that one filing proposes as sponsor. */
+export interface Candidate extends Evidence {
+  /** Base name, such as `Oakline Capital` for `OAKLINE CAPITAL ADVISORS, LLC`. */
+  name: string;
+  /** Stem of the name, folded; equal for names of one firm. */
+  stem: string;
+}
