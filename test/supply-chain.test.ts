@@ -23,8 +23,8 @@ const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Record<
 > & { repository: { url: string }; bugs: string; engines: Record<string, string> };
 const decision = readFileSync("docs/decisions/0003-dependencies.md", "utf8");
 
-test("a production install brings at most 51 packages, the bundled Node of each of five platforms counted", () => {
-  assert.ok(inProduction.length <= 51, `${inProduction.length}`);
+test("a production install brings at most 55 packages, the bundled Node of each of five platforms counted", () => {
+  assert.ok(inProduction.length <= 55, `${inProduction.length}`);
 });
 
 test("no package runs a script when it is installed, and npm is told to run none", () => {

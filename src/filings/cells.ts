@@ -1,0 +1,161 @@
+/** Reads cells as the SEC's files have them, and names what the readers of filings hand on. */
+import { clean } from "#importers/cells.ts";
+import { existsInCalendar } from "#records/fields.ts";
+import type { PlaceReader } from "./places.ts";
+import type {
+  AdviserFiling,
+  AdviserFund,
+  AdviserOwner,
+  FormD,
+  personRoles,
+  RowOrigin,
+} from "./rows.ts";
+
+/** Why a recognised filing is left out. The report counts filings by it. */
+export type SkipReason =
+  /** Filed to test EDGAR. */
+  | "test"
+  /** Is a filing that another file has, too. */
+  | "twice"
+  /** Is no Form D and no D/A. */
+  | "other_form"
+  /** Neither its header nor its path tells its accession number. */
+  | "no_accession"
+  /** Names no issuer. */
+  | "no_issuer";
+
+/**
+ * Reads a Form D from a full submission (`.txt`, `.nc`, `.ori`) or a bare `primary_doc.xml`. Without a header, the
+ * accession number is that in the path of the origin.
+ * @throws ImportFault if the filing is damaged, with the origin's file and the line.
+ */
+export type FormDXmlReader = (
+  bytes: Buffer,
+  origin: RowOrigin,
+  placeOf: PlaceReader,
+) => FormD | SkipReason;
+
+/** Kinds of members of an archive of Form ADV that are read, each with the pattern of the member's name. */
+export const advMembers = {
+  base: /^(?:IA|ERA)_ADV_Base(?:_A)?(?:_\d|\.|$)/i,
+  owners: /^(?:IA|ERA)_Schedule_A_B(?:_\d|\.|$)/i,
+  funds: /^(?:IA|ERA)_Schedule_D_7B1(?:_\d|\.|$)/i,
+  partners: /^(?:IA|ERA)_Schedule_D_7B1A3a(?:_\d|\.|$)/i,
+  formDFiles: /^(?:IA|ERA)_Schedule_D_7B1A22(?:_\d|\.|$)/i,
+  ciks: /^(?:IA|ERA)_1D3_CIK(?:_\d|\.|$)/i,
+} as const;
+export type AdvMember = keyof typeof advMembers;
+
+/** Row of a member of an archive of Form ADV. Rows of one filing are joined by its FilingID, in whatever order. */
+export type AdvRow = { filingId: string } & (
+  | { kind: "base"; filing: Omit<AdviserFiling, "ciks" | "owners" | "funds"> }
+  | { kind: "owners"; owner: AdviserOwner }
+  | { kind: "funds"; referenceId: string; fund: Omit<AdviserFund, "partnerNames" | "formDFiles"> }
+  | { kind: "partners"; referenceId: string; name: string }
+  | { kind: "formDFiles"; referenceId: string; fileNumber: string }
+  | { kind: "ciks"; cik: string }
+);
+
+/**
+ * Reads a member of an archive of Form ADV, and adds its rows one by one.
+ * @param bytes the member from its first byte, unzipped as it is read.
+ * @param origin archive and member; the line is that of the header.
+ * @throws ImportFault if the member is damaged or lacks a column.
+ */
+export type AdvMemberReader = (
+  member: { kind: AdvMember; isExempt: boolean },
+  bytes: AsyncIterable<Buffer>,
+  origin: RowOrigin,
+  placeOf: PlaceReader,
+  add: (row: AdvRow) => void,
+) => Promise<void>;
+
+type Written = string | null | undefined;
+
+const plain = /^[\x20-\x7e]*$/;
+const unseen = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g;
+
+/** Returns text with single spaces, without control and bidirectional characters. Returns null for blanks and `None`. */
+export function text(cell: Written): string | null {
+  if (cell === null || cell === undefined || cell === "") return null;
+  const seen = plain.test(cell) ? cell : cell.replace(unseen, "").replace(/\p{Cc}+/gu, " ");
+  const found = clean(seen);
+  return found === "" || (found.length === 4 && found.toLowerCase() === "none") ? null : found;
+}
+
+const monthNumbers = new Map(
+  "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC"
+    .split(" ")
+    .map((name, i) => [name, String(i + 1).padStart(2, "0")]),
+);
+const isoDate = /^(\d{4})-?(\d\d)-?(\d\d)(?!\d)/;
+const dayFirst = /^(\d{1,2})-([A-Z]{3})-(\d{4}|\d\d)(?!\d)/i;
+const monthFirst = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?!\d)/;
+
+/**
+ * Returns a date as `YYYY-MM-DD`, from `2026-06-30`, `20260630`, `30-JUN-2026`, `30-JUN-26` or `06/30/2026`, each with
+ * or without a time of day. Returns null if the cell has no day that exists.
+ */
+export function date(cell: Written): string | null {
+  const written = text(cell);
+  if (written === null) return null;
+  let found = isoDate.exec(written);
+  let [year, month, day] = found?.slice(1) ?? [];
+  if (found === null && (found = dayFirst.exec(written)) !== null) {
+    [day, month, year] = found.slice(1) as [string, string, string];
+    month = monthNumbers.get(month.toUpperCase());
+    if (year.length === 2) year = `20${year}`;
+  } else if (found === null && (found = monthFirst.exec(written)) !== null)
+    [month, day, year] = found.slice(1);
+  if (year === undefined || month === undefined || day === undefined) return null;
+  const iso = `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
+  return existsInCalendar(iso) ? iso : null;
+}
+
+/**
+ * Returns an amount in whole dollars, or a count. Accepts thousands separators, cents, which are rounded, and the
+ * quotes, dollar signs and spaces around a number. Returns null for all else, such as `Indefinite`.
+ */
+export function whole(cell: Written): number | null {
+  const written = text(cell)?.replace(/^[\s'$]+|[\s']+$/g, "");
+  if (written === undefined || !/^\d[\d,]*(?:\.\d*)?$/.test(written)) return null;
+  const value = Math.round(Number(written.replaceAll(",", "")));
+  return Number.isSafeInteger(value) ? value : null;
+}
+
+export const isIndefinite = (cell: Written): boolean => /^\s*indefinite\s*$/i.test(cell ?? "");
+
+export const flag = (cell: Written): boolean => /^\s*(?:true|1|y|yes)\s*$/i.test(cell ?? "");
+
+/** Returns a CRD number without leading zeros. Returns null if the cell has no digit but zeros. */
+export const crd = (cell: Written): string | null =>
+  /^0*([1-9]\d*)$/.exec(text(cell) ?? "")?.[1] ?? null;
+
+/** Returns a CIK of ten digits. Returns null if the cell is no CIK. */
+export const cik = (cell: Written): string | null => {
+  const digits = crd(cell);
+  return digits === null || digits.length > 10 ? null : digits.padStart(10, "0");
+};
+
+/** Returns the file number of an offering as `021-316083`, from `21-316083`, too. Returns null if it is none. */
+export const formDFile = (cell: Written): string | null => {
+  const found = /^0?21-?0*([1-9]\d*)$/.exec(text(cell) ?? "");
+  return found === null ? null : `021-${found[1]}`;
+};
+
+/** Returns the last accession number in a text such as a path, with its dashes. Returns null if there is none. */
+export function accessionIn(written: string): string | null {
+  const all = [...written.matchAll(/(?<!\d)(\d{10})-?(\d\d)-?(\d{6})(?!\d)/g)];
+  return all.at(-1)?.slice(1).join("-") ?? null;
+}
+
+type Role = (typeof personRoles)[number];
+const roleOf = new Map<string, Role>([
+  ["executive officer", "executive_officer"],
+  ["director", "director"],
+  ["promoter", "promoter"],
+]);
+
+/** Returns the roles that relationships such as `Executive Officer` stand for. */
+export const roles = (cells: readonly Written[]): Role[] =>
+  cells.flatMap((cell) => roleOf.get(text(cell)?.toLowerCase() ?? "") ?? []);

@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  accessionIn,
+  advMembers,
+  cik,
+  crd,
+  date,
+  flag,
+  formDFile,
+  isIndefinite,
+  roles,
+  text,
+  whole,
+} from "#filings/cells.ts";
+
+test("text has single spaces and no control characters, and neither a blank nor the word None is text", () => {
+  const cells = [
+    "  Over\u00a0$1,000 \t x ",
+    "",
+    "   ",
+    "None",
+    " none ",
+    "None Such LLC",
+    "a\u0000b",
+    "a\u202eb",
+  ];
+  assert.deepEqual(cells.map(text), [
+    "Over $1,000 x",
+    null,
+    null,
+    null,
+    null,
+    "None Such LLC",
+    "a b",
+    "ab",
+  ]);
+  assert.equal(text(undefined), null);
+});
+
+test("a date is read in every spelling of the SEC's files, and a day that does not exist is none", () => {
+  const same = [
+    "2026-06-30",
+    "20260630",
+    "30-JUN-2026",
+    "30-jun-26 ",
+    "06/30/2026",
+    "6/30/2026 04:20:33 PM",
+    "2026-06-30T00:00:00",
+  ];
+  for (const one of same) assert.equal(date(one), "2026-06-30", one);
+  for (const none of ["31-JUN-2026", "30-XXX-2026", "2026", "", "202606301", null])
+    assert.equal(date(none), null);
+});
+
+test("an amount is whole dollars, and Indefinite is no amount", () => {
+  const cells = [
+    "788172352.00",
+    "2200.50",
+    "$1,234,567",
+    "'   628,902,725.00'",
+    "0",
+    "Indefinite",
+    "-5",
+    "1e6",
+    "99999999999999999999",
+    "",
+  ];
+  assert.deepEqual(cells.map(whole), [
+    788_172_352,
+    2201,
+    1_234_567,
+    628_902_725,
+    0,
+    null,
+    null,
+    null,
+    null,
+    null,
+  ]);
+  assert.ok(isIndefinite(" Indefinite "));
+  assert.ok(!isIndefinite("10"));
+});
+
+test("flags, numbers and relationships are read whatever their padding and case", () => {
+  assert.deepEqual(["true", "1", "Y", "yes ", "false", "", "N", "0"].map(flag), [
+    true,
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
+  assert.deepEqual(["0001745524", "1745524", "x", "00000000000", "12345678901"].map(cik), [
+    "0001745524",
+    "0001745524",
+    null,
+    null,
+    null,
+  ]);
+  assert.deepEqual(["000123", "123 ", "0", "None"].map(crd), ["123", "123", null, null]);
+  assert.deepEqual(
+    ["021-316083              ", "21-316083", "021-067023", "811-1", ""].map(formDFile),
+    ["021-316083", "021-316083", "021-67023", null, null],
+  );
+  assert.deepEqual(roles(["Executive Officer", "DIRECTOR", "", "Owner", null, "Promoter"]), [
+    "executive_officer",
+    "director",
+    "promoter",
+  ]);
+});
+
+test("the accession number of a path is the last, with or without dashes", () => {
+  assert.equal(accessionIn("edgar/data/1806014/0001140361-20-006155.txt"), "0001140361-20-006155");
+  assert.equal(accessionIn("000104216711000159-primary_doc.xml"), "0001042167-11-000159");
+  assert.equal(
+    accessionIn("0001042167-11-000159/000104216711000160/primary_doc.xml"),
+    "0001042167-11-000160",
+  );
+  assert.equal(accessionIn("primary_doc.xml"), null);
+  assert.equal(accessionIn("1000104216711000159"), null);
+});
+
+test("a member of an archive of Form ADV is told by the beginning of its name", () => {
+  const kindsOf = (name: string) =>
+    Object.entries(advMembers).flatMap(([kind, name_]) => (name_.test(name) ? [kind] : []));
+  assert.deepEqual(kindsOf("IA_ADV_Base_A_20260701_20260731.csv"), ["base"]);
+  assert.deepEqual(kindsOf("ERA_ADV_Base_20111105_20241231.csv"), ["base"]);
+  assert.deepEqual(kindsOf("IA_ADV_Base_B_20260701_20260731.csv"), []);
+  assert.deepEqual(kindsOf("IA_Schedule_A_B_20260701_20260731.csv"), ["owners"]);
+  assert.deepEqual(kindsOf("ERA_Schedule_D_7B1_20260701_20260731.csv"), ["funds"]);
+  assert.deepEqual(kindsOf("IA_Schedule_D_7B1A3a_20260701_20260731.csv"), ["partners"]);
+  assert.deepEqual(kindsOf("IA_Schedule_D_7B1A22_20260701_20260731.csv"), ["formDFiles"]);
+  assert.deepEqual(kindsOf("IA_Schedule_D_7B1A28_20260701_20260731.csv"), []);
+  assert.deepEqual(kindsOf("IA_1D3_CIK_20260701_20260731.csv"), ["ciks"]);
+});

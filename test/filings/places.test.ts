@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { firmIn, openPlaces } from "#filings/places.ts";
+
+const firms: [line: string, firm: string | null][] = [
+  ["C/O ACME MANAGEMENT LLC", "ACME MANAGEMENT LLC"],
+  ["C/O 115 PROSPERITY MANAGEMENT LLC", "115 PROSPERITY MANAGEMENT LLC"],
+  ["C/O GREYHOLT, 465 MEETING STREET", "GREYHOLT"],
+  ["12th Street Partners, L.P., 100 Main St", "12th Street Partners, L.P."],
+  ["12TH STREET CAPITAL LLC", "12TH STREET CAPITAL LLC"],
+  ["1789 Capital", "1789 Capital"],
+  ["C/O BIRCHWATER ADVISORS L.P. 345 PARK AVE", "BIRCHWATER ADVISORS L.P."],
+  ["C/O THE CORPORATION TRUST COMPANY", "THE CORPORATION TRUST COMPANY"],
+  ["c/o Alder&Co Technologies, Inc. 4 Times Sq.", "Alder&Co Technologies, Inc."],
+  ["c/o John Smith", null],
+  ["100 Capital Blvd", null],
+  ["1 Liberty Trust Square", null],
+  ["123 Inc Lane", null],
+  ["P.O. BOX 309, UGLAND HOUSE", null],
+  ["ATTN: LEGAL", null],
+];
+
+test("a street line gives the firm that it names, and neither a street nor a person", () => {
+  for (const [line, firm] of firms) assert.equal(firmIn(line), firm, line);
+});
+
+const orlando = (streets: string[], zip = "32801") => ({
+  streets,
+  city: "ORLANDO",
+  stateOrCountry: "FL",
+  zip,
+});
+
+test("a place has no street, but a hash that equal streets share whatever their spelling, suite and care of", () => {
+  const placeOf = openPlaces("salt");
+  const place = placeOf(orlando(["255 South Orange Avenue, Suite 720"], "32801-1234"));
+  const { addressHash, ...rest } = place;
+  assert.deepEqual(rest, {
+    city: "ORLANDO",
+    stateOrCountry: "FL",
+    state: "FL",
+    country: "US",
+    zip: "32801-1234",
+    firmInStreet: null,
+  });
+  assert.equal(addressHash?.length, 22);
+  const same = placeOf(orlando(["C/O ACME CAPITAL LLC", "255 S. ORANGE AVE., STE. 720"]));
+  assert.equal(same.addressHash, addressHash);
+  assert.equal(same.firmInStreet, "ACME CAPITAL LLC");
+  assert.notEqual(placeOf(orlando(["256 S. ORANGE AVE."])).addressHash, addressHash);
+  assert.notEqual(placeOf(orlando(["255 S. ORANGE AVE."], "32802")).addressHash, addressHash);
+  assert.notEqual(openPlaces("other")(orlando(["255 S. ORANGE AVE."])).addressHash, addressHash);
+  assert.equal(placeOf(orlando(["Suite 720", "None"])).addressHash, null);
+});
+
+test("codes of EDGAR and names of countries become states and ISO codes", () => {
+  const placeOf = openPlaces("salt");
+  const regionOf = (stateOrCountry: string | null, country?: string) => {
+    const place = placeOf({ streets: [], city: null, stateOrCountry, country, zip: null });
+    return [place.state, place.country];
+  };
+  assert.deepEqual(regionOf("TX"), ["TX", "US"]);
+  assert.deepEqual(regionOf("tx", "United States"), ["TX", "US"]);
+  assert.deepEqual(regionOf("Texas", "United States"), ["TX", "US"]);
+  assert.deepEqual(regionOf("A6"), [null, "CA"]);
+  assert.deepEqual(regionOf("N4"), [null, "LU"]);
+  assert.deepEqual(regionOf("2M"), [null, "DE"]);
+  assert.deepEqual(regionOf("B5"), ["AS", "US"]);
+  assert.deepEqual(regionOf("X1"), [null, "US"]);
+  assert.deepEqual(regionOf("GA", "Spain"), [null, "ES"]);
+  assert.deepEqual(regionOf("Ontario", "Canada"), [null, "CA"]);
+  assert.deepEqual(regionOf(null, "Cayman Islands"), [null, "KY"]);
+  assert.deepEqual(regionOf("XX"), [null, null]);
+  assert.deepEqual(regionOf(null), [null, null]);
+});
