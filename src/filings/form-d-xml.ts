@@ -1,0 +1,223 @@
+/** Reads a Form D as EDGAR keeps it: a full submission with its header, or a bare `primary_doc.xml`. */
+import { isUtf8 } from "node:buffer";
+import { SaxesParser } from "saxes";
+import { ImportFault } from "#importers/import-fault.ts";
+import {
+  accessionIn,
+  cik,
+  crd,
+  date,
+  flag,
+  formDFile,
+  isIndefinite,
+  roles,
+  type SkipReason,
+  text,
+  whole,
+} from "./cells.ts";
+import type { PlaceReader } from "./places.ts";
+import type { FormD, Issuer, RelatedPerson, RowOrigin } from "./rows.ts";
+
+/** Largest filing that is read. The largest real ones, with 100 persons and 100 issuers, have less than a tenth. */
+const filingBytesMax = 4 * 1024 * 1024;
+const depthMax = 20;
+
+/** Element of a document: its own text, and its children by name. */
+interface Element {
+  content: string;
+  children: Map<string, Element[]>;
+}
+
+const newElement = (): Element => ({ content: "", children: new Map() });
+
+/** Returns the elements at a path of names below an element. */
+const all = (element: Element, ...path: readonly string[]): Element[] =>
+  path.reduce((found, name) => found.flatMap((one) => one.children.get(name) ?? []), [element]);
+
+/** Returns the text of the first element at a path. Returns null if there is none, or if it is blank or `None`. */
+const first = (element: Element, ...path: readonly string[]): string | null =>
+  text(all(element, ...path)[0]?.content);
+
+const texts = (element: Element, ...path: readonly string[]): string[] =>
+  all(element, ...path).flatMap(({ content }) => text(content) ?? []);
+
+/**
+ * Reads a filing. The accession number is that of the header, else that in the path of the origin.
+ * @throws ImportFault if the filing is cut off, is not well-formed or is too large, with its file and line.
+ */
+export function readFormDXml(
+  bytes: Buffer,
+  origin: RowOrigin,
+  placeOf: PlaceReader,
+): FormD | SkipReason {
+  if (bytes.length > filingBytesMax)
+    throw new ImportFault(
+      origin.file,
+      null,
+      `has more than ${filingBytesMax} bytes, which no Form D has; take it out of the folder`,
+    );
+  const written = isUtf8(bytes)
+    ? bytes.toString("utf8")
+    : new TextDecoder("windows-1252").decode(bytes);
+  const start = written.search(/<edgarSubmission[\s>]/);
+  if (start < 0) return "other_form";
+  const header = written.slice(0, start);
+  const root = parse(written, start, origin);
+  const type = first(root, "submissionType")?.toUpperCase();
+  if (type !== "D" && type !== "D/A") return "other_form";
+  if (first(root, "testOrLive")?.toUpperCase() === "TEST") return "test";
+  const accession = accessionIn(headerFact(header, "accession") ?? origin.file);
+  if (accession === null) return "no_accession";
+  const issuers = [...all(root, "primaryIssuer"), ...all(root, "issuerList", "issuer")].flatMap(
+    (issuer) => issuerOf(issuer, placeOf) ?? [],
+  );
+  if (issuers.length === 0) return "no_issuer";
+  const filer = filerOf(header, issuers[0]!.cik);
+  return {
+    accession,
+    type,
+    fileNumber: formDFile(headerFact(filer, "fileNumber")),
+    filedOn: date(headerFact(header, "filedOn")),
+    sicCode: headerFact(filer, "sicCode"),
+    issuers,
+    persons: all(root, "relatedPersonsList", "relatedPersonInfo").map((one) =>
+      personOf(one, placeOf),
+    ),
+    ...offeringOf(all(root, "offeringData")[0] ?? newElement()),
+    origin,
+  };
+}
+
+/** Facts of a header, in either of its forms: `KEY:  value` and `<TAG>value`. */
+const headerFacts = {
+  accession: /^(?:ACCESSION NUMBER:|<ACCESSION-NUMBER>)\s*([\d-]+)/m,
+  filedOn: /^(?:FILED AS OF DATE:|<FILING-DATE>)\s*(\d{8})/m,
+  fileNumber: /^\s*(?:SEC FILE NUMBER:|<FILE-NUMBER>)\s*([\d-]+)/m,
+  sicCode: /^\s*(?:STANDARD INDUSTRIAL CLASSIFICATION:[^\n[]*\[|<ASSIGNED-SIC>)\s*(\d{4})/m,
+  filerCik: /^\s*(?:CENTRAL INDEX KEY:|<CIK>)\s*(\d+)/m,
+};
+
+const headerFact = (header: string, name: keyof typeof headerFacts): string | null =>
+  headerFacts[name].exec(header)?.[1] ?? null;
+
+/** Returns the part of a header about a filer. Falls back to the first filer, whose file number the others extend. */
+function filerOf(header: string, issuerCik: string): string {
+  const filers = header.split(/^(?:FILER:|<FILER>)/m).slice(1);
+  return filers.find((one) => cik(headerFact(one, "filerCik")) === issuerCik) ?? filers[0] ?? "";
+}
+
+const closing = "</edgarSubmission>";
+
+/** Parses the document that starts at an offset of a text. Entities of its own, which could grow without end, are faults. */
+function parse(written: string, start: number, { file }: RowOrigin): Element {
+  const end = written.indexOf(closing, start);
+  const lineOf = (offset: number) => written.slice(0, offset).split("\n").length;
+  if (end < 0)
+    throw new ImportFault(
+      file,
+      lineOf(written.length),
+      `ends before ${closing} and is cut off; download it again`,
+    );
+  const root = newElement();
+  const open = [root];
+  const parser = new SaxesParser({ position: true });
+  const refuse = (reason: string) => {
+    const line = lineOf(start) + parser.line - 1;
+    throw new ImportFault(file, line, `is not well-formed XML: ${reason}; download it again`);
+  };
+  parser.on("error", ({ message }) => refuse(message.replace(/^\d+:\d+: /, "").replace(/\.$/, "")));
+  parser.on("opentag", ({ name }) => {
+    if (open.length > depthMax) refuse(`elements lie more than ${depthMax} deep`);
+    const element = newElement();
+    const { children } = open.at(-1)!;
+    const same = children.get(name);
+    if (same === undefined) children.set(name, [element]);
+    else same.push(element);
+    open.push(element);
+  });
+  const add = (content: string) => void (open.at(-1)!.content += content);
+  parser.on("text", add);
+  parser.on("cdata", add);
+  parser.on("closetag", () => void open.pop());
+  parser.write(written.slice(start, end + closing.length)).close();
+  return all(root, "edgarSubmission")[0]!;
+}
+
+const placeIn = (element: Element, address: string, placeOf: PlaceReader) => {
+  const part = (name: string) => first(element, address, name);
+  return placeOf({
+    streets: [part("street1"), part("street2")],
+    city: part("city"),
+    stateOrCountry: part("stateOrCountry") ?? part("stateOrCountryDescription"),
+    zip: part("zipCode"),
+  });
+};
+
+/** Returns an issuer. Returns null if it has no name or no CIK. */
+function issuerOf(issuer: Element, placeOf: PlaceReader): Issuer | null {
+  const name = first(issuer, "entityName");
+  const number = cik(first(issuer, "cik"));
+  if (name === null || number === null) return null;
+  const previousNames = ["issuerPreviousNameList", "edgarPreviousNameList"].flatMap((list) =>
+    texts(issuer, list, "previousName"),
+  );
+  return {
+    cik: number,
+    name,
+    previousNames: [...new Set(previousNames)],
+    entityType: first(issuer, "entityType"),
+    jurisdiction: first(issuer, "jurisdictionOfInc"),
+    place: placeIn(issuer, "issuerAddress", placeOf),
+  };
+}
+
+function personOf(person: Element, placeOf: PlaceReader): RelatedPerson {
+  const name = (part: string) => first(person, "relatedPersonName", part);
+  return {
+    first: name("firstName"),
+    middle: name("middleName"),
+    last: name("lastName"),
+    roles: roles(texts(person, "relatedPersonRelationshipList", "relationship")),
+    clarification: first(person, "relationshipClarification"),
+    place: placeIn(person, "relatedPersonAddress", placeOf),
+  };
+}
+
+function offeringOf(
+  data: Element,
+): Omit<
+  FormD,
+  "accession" | "type" | "fileNumber" | "filedOn" | "sicCode" | "issuers" | "persons" | "origin"
+> {
+  const security = (name: string) => flag(first(data, "typesOfSecuritiesOffered", name));
+  const amount = (name: string) => first(data, "offeringSalesAmounts", name);
+  return {
+    previousAccession: accessionIn(
+      first(data, "typeOfFiling", "newOrAmendment", "previousAccessionNumber") ?? "",
+    ),
+    recipients: all(data, "salesCompensationList", "recipient").map((recipient) => ({
+      name: first(recipient, "recipientName"),
+      crd: crd(first(recipient, "recipientCRDNumber")),
+      broker: first(recipient, "associatedBDName"),
+    })),
+    signatures: all(data, "signatureBlock", "signature").map((signature) => ({
+      issuerName: first(signature, "issuerName"),
+      signer: first(signature, "nameOfSigner"),
+      title: first(signature, "signatureTitle"),
+    })),
+    industry: first(data, "industryGroup", "industryGroupType"),
+    fundType: first(data, "industryGroup", "investmentFundInfo", "investmentFundType"),
+    isPooledTicked: security("isPooledInvestmentFundType"),
+    isTenantInCommonTicked: security("isTenantInCommonType"),
+    exemptions: texts(data, "federalExemptionsExclusions", "item"),
+    firstSaleOn: date(first(data, "typeOfFiling", "dateOfFirstSale", "value")),
+    isIndefinite: isIndefinite(amount("totalOfferingAmount")),
+    offeredUsd: whole(amount("totalOfferingAmount")),
+    soldUsd: whole(amount("totalAmountSold")),
+    remainingUsd: whole(amount("totalRemaining")),
+    minimumUsd: whole(first(data, "minimumInvestmentAccepted")),
+    investorCount: whole(first(data, "investors", "totalNumberAlreadyInvested")),
+    allowsNonAccredited: flag(first(data, "investors", "hasNonAccreditedInvestors")),
+    amountNote: amount("clarificationOfResponse"),
+  };
+}
