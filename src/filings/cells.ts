@@ -68,7 +68,14 @@ export type AdvMemberReader = (
   origin: RowOrigin,
   placeOf: PlaceReader,
   add: (row: AdvRow) => void,
-) => Promise<void>;
+) => Promise<RejectedRows>;
+
+/** Rows of a member that could not be read. */
+export interface RejectedRows {
+  count: number;
+  /** Line of the first; null if there is none. */
+  firstLine: number | null;
+}
 
 type Written = string | null | undefined;
 

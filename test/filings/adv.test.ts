@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { readAdv } from "#filings/adv.ts";
+import { type AdvMember, advMembers, type AdvRow } from "#filings/cells.ts";
+import { openPlaces } from "#filings/places.ts";
+
+const placeOf = openPlaces("salt");
+
+/** Reads a member that arrives in pieces of some bytes. */
+async function read(kind: AdvMember, written: string | Buffer, pieceBytes = 7, isExempt = false) {
+  const bytes = Buffer.from(written);
+  async function* pieces() {
+    for (let i = 0; i < bytes.length; i += pieceBytes) yield bytes.subarray(i, i + pieceBytes);
+  }
+  const rows: AdvRow[] = [];
+  const origin = { file: "adv.zip!member.csv", line: 1 };
+  const add = (row: AdvRow) => void rows.push(row);
+  const rejected = await readAdv({ kind, isExempt }, pieces(), origin, placeOf, add);
+  return { rows, rejected };
+}
+
+const none = { count: 0, firstLine: null };
+const baseHeader =
+  "FilingID,FormVersion,DateSubmitted,1A,1B1,1C-Legal,1C-Business,1C-New Name,1D,1E1,1F1-Street 1,1F1-Street 2,1F1-City,1F1-State,1F1-Country,1F1-Postal,1P,5F2c";
+
+test("a row of the base table gives an adviser, whichever piece it arrives in", async () => {
+  const row = `77,10/2021,07/10/2026 04:20:33 PM,"QUARRY BEND CAPITAL, LLC",Quarry Bend,,Old Bend,,801-12345,0300123,9 Alder Street,Suite 4,DALLAS,TX,United States,75201,549300ABCDEFGHIJKL12,1840000000`;
+  const expected = {
+    kind: "base",
+    filingId: "77",
+    filing: {
+      filingId: "77",
+      crd: "300123",
+      filedOn: "2026-07-10",
+      isExempt: false,
+      legalName: "QUARRY BEND CAPITAL, LLC",
+      businessName: "Quarry Bend",
+      otherNames: ["Old Bend"],
+      secNumber: "801-12345",
+      lei: "549300ABCDEFGHIJKL12",
+      aumUsd: 1_840_000_000,
+      origin: { file: "adv.zip!member.csv", line: 2 },
+    },
+  };
+  for (const pieceBytes of [1, 7, 64, 10_000]) {
+    const { rows, rejected } = await read("base", `${baseHeader}\r\n${row}\r\n`, pieceBytes);
+    const [{ filing, ...found }] = rows as [AdvRow & { kind: "base" }];
+    const { place, ...facts } = filing;
+    assert.deepEqual({ ...found, filing: facts }, expected);
+    assert.equal(place.city, "DALLAS");
+    assert.deepEqual(rejected, none);
+  }
+});
+
+test("owners, funds, their partners, file numbers and CIKs are read by the names of their columns", async () => {
+  const tables: [AdvMember, string][] = [
+    [
+      "owners",
+      `FilingID,SchA-3,Schedule,Full Legal Name,DE/FE/I,Entity in Which,Title or Status,Status Acquired,Ownership Code,Control Person,PR,OwnerID
+77,Y,A,"MOSS, ADA, LEE",I,,"MANAGING MEMBER",9/2012,F,Y,N,0004711`,
+    ],
+    [
+      "funds",
+      `FilingID,Fund Name,Fund ID,ReferenceID,State,Country,Master Fund,Feeder Fund,Master Fund Name,Master Fund ID,Fund Type,Fund Type Other,Gross Asset Value,Minimum Investment
+77,"QUARRY BEND FUND II, LP",805-1234567890,5,DE,United States,N,Y,QUARRY BEND MASTER,805-99,Real Estate Fund,,41000000,100000`,
+    ],
+    ["partners", `FilingID,ReferenceID,"Name of Partner, etc."\n77,5,QUARRY BEND GP LLC`],
+    ["formDFiles", "FilingID,ReferenceID,Form D File Number\n77,5,21-441122"],
+    ["ciks", "FilingID,CIK\n77,1912345"],
+  ];
+  const rows = [];
+  for (const [kind, written] of tables) rows.push(...(await read(kind, written)).rows);
+  assert.deepEqual(rows, [
+    {
+      kind: "owners",
+      filingId: "77",
+      owner: {
+        name: "MOSS, ADA, LEE",
+        isPerson: true,
+        title: "MANAGING MEMBER",
+        since: "2012-09",
+        ownershipCode: null,
+        isControlPerson: true,
+        schedule: "A",
+        crd: "4711",
+      },
+    },
+    {
+      kind: "funds",
+      filingId: "77",
+      referenceId: "5",
+      fund: {
+        fundId: "805-1234567890",
+        name: "QUARRY BEND FUND II, LP",
+        type: "Real Estate Fund",
+        typeOther: null,
+        isMaster: false,
+        isFeeder: true,
+        masterFundId: "805-99",
+        masterFundName: "QUARRY BEND MASTER",
+        grossAssetsUsd: 41_000_000,
+        minimumUsd: 100_000,
+        state: "DE",
+        country: "United States",
+      },
+    },
+    { kind: "partners", filingId: "77", referenceId: "5", name: "QUARRY BEND GP LLC" },
+    { kind: "formDFiles", filingId: "77", referenceId: "5", fileNumber: "021-441122" },
+    { kind: "ciks", filingId: "77", cik: "0001912345" },
+  ]);
+});
+
+const partners = (...rows: string[]) =>
+  read("partners", ['FilingID,ReferenceID,"Name of Partner, etc."', ...rows].join("\n"));
+
+const names = async (...rows: string[]) => {
+  const { rows: found, rejected } = await partners(...rows);
+  return [found.map((row) => row.kind === "partners" && row.name), rejected];
+};
+
+test("quotes that are not doubled, doubled ones and line breaks stay in their cell", async () => {
+  const rows = [
+    '1,1,"BOTH "VENTURE CAPITAL FUND" AND ""REAL ESTATE"" FUND"',
+    '2,1,"TWO\nLINES"',
+    '3,1,""',
+    '4,1,"A, B ""C"""',
+    '"5","1",D "E" F',
+  ];
+  assert.deepEqual(await names(...rows), [
+    ['BOTH "VENTURE CAPITAL FUND" AND "REAL ESTATE" FUND', "TWO LINES", 'A, B "C"', 'D "E" F'],
+    { count: 1, firstLine: 5 },
+  ]);
+});
+
+test("a row with a wrong number of cells is given up with its line, and the next ones are read", async () => {
+  const rows = ["1,1,ONE", "2,1,TWO,MORE", '3,1,"NEVER CLOSED', "4,1,FOUR", "5,1,FIVE"];
+  assert.deepEqual(await names(...rows), [["ONE", "FOUR", "FIVE"], { count: 2, firstLine: 3 }]);
+});
+
+test("a cell that is not UTF-8 is read as windows-1252", async () => {
+  const bytes = Buffer.concat([
+    Buffer.from("FilingID,ReferenceID,Name of General Partner etc\n1,1,Mari"),
+    Buffer.from([0xf1, 0x61, 0x20, 0x96]),
+    Buffer.from("\n2,1,Zoë\n"),
+  ]);
+  const { rows } = await read("partners", bytes);
+  assert.deepEqual(
+    rows.map((row) => row.kind === "partners" && row.name),
+    ["Mariña –", "Zoë"],
+  );
+});
+
+test("a member without a column that it needs, or without a line, is refused by name", async () => {
+  await assert.rejects(read("ciks", "FilingID,Number\n1,2"), {
+    name: "ImportFault",
+    message:
+      'adv.zip!member.csv:1: has no column "CIK"; download the archive again, or leave it out of the folder',
+  });
+  await assert.rejects(read("ciks", ""), {
+    name: "ImportFault",
+    message: "adv.zip!member.csv: is empty; download the archive again",
+  });
+});
+
+test("an exempt adviser's base table may lack the regulatory assets", async () => {
+  const { rows } = await read(
+    "base",
+    `${baseHeader.replace(",5F2c", "")}\n1,1,2026-01-02,A LLC,,,,,802-1,5,,,,,,,`,
+    20,
+    true,
+  );
+  const [row] = rows;
+  assert.ok(row?.kind === "base");
+  assert.deepEqual([row.filing.isExempt, row.filing.aumUsd], [true, null]);
+});
+
+test("members are told apart by their names", () => {
+  const kindOf = (name: string) =>
+    Object.entries(advMembers).find(([, pattern]) => pattern.test(name))?.[0];
+  const all = {
+    IA_ADV_Base_A_20260701_20260731: "base",
+    ERA_ADV_Base_20260701: "base",
+    IA_ADV_Base_B_20260701: undefined,
+    IA_Schedule_A_B_20260701: "owners",
+    IA_Schedule_D_7B1_20260701: "funds",
+    IA_Schedule_D_7B1A3a_20260701: "partners",
+    IA_Schedule_D_7B1A3b_20260701: undefined,
+    ERA_Schedule_D_7B1A22_20260701: "formDFiles",
+    IA_Schedule_D_7B1A28_20260701: undefined,
+    IA_1D3_CIK_20260701: "ciks",
+  };
+  for (const [name, kind] of Object.entries(all)) assert.equal(kindOf(`${name}.csv`), kind, name);
+});
