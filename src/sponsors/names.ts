@@ -5,37 +5,20 @@ import { isLegalForm } from "#records/legal-forms.ts";
 import type { RelatedPerson } from "#filings/rows.ts";
 import lists from "./words.json" with { type: "json" };
 
-const setOf = (...names: readonly (keyof typeof lists)[]) =>
-  new Set(names.flatMap((name) => lists[name].words));
+type List = keyof typeof lists;
 
-const forms = setOf("forms");
-const vehicleWords = setOf("vehicle");
-const tradeWords = setOf("trade");
-const businessWords = setOf("business");
-const propertyWords = setOf("properties");
-const streetWords = setOf("streets");
-const idleWords = setOf("idle");
-const placeholders = setOf("placeholders");
-const acronyms = setOf("acronyms");
-const genericWords = setOf("vehicle", "trade", "business", "assets", "properties", "idle");
-/** Forms that are surnames too, so that alone in a field they prove nothing. */
-const weakForms = new Set([
-  "co",
-  "sa",
-  "ag",
-  "kg",
-  "bv",
-  "nv",
-  "lc",
-  "spa",
-  "oy",
-  "company",
-  "limited",
-  "trust",
-]);
+const setsOf: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries(lists).map(([list, { words }]) => [list, new Set(words)]),
+);
 
+/** Returns the words of a list of `words.json`. */
+export const wordsOf = (list: List): readonly string[] => lists[list].words;
+
+/** Reports whether a folded word stands in a list of `words.json`. */
+export const isWordOf = (list: List, word: string): boolean => setsOf.get(list)!.has(word);
+
+const generic = ["vehicle", "trade", "business", "assets", "properties", "idle"] as const;
 const numeral = /^(?:!|(?:x{0,3}(?:ix|iv|v?i{0,3}))(?<!^)|\d+)(?: ?[a-z])?$/;
-const seriesMark = /\bseries of\s+(?:the\s+)?/i;
 
 /** Spellings that would hide a form or a role from a reading word by word. */
 const respelled: readonly (readonly [RegExp, string])[] = [
@@ -69,41 +52,47 @@ function tokensOf(name: string): Token[] {
     .map((part) => ({ text: part, word: part === "!" ? part : fold(part) }));
 }
 
+const isForm = (word: string) => isLegalForm(word) || isWordOf("forms", word);
+const isPlainRole = (word: string) => isWordOf("vehicle", word) || numeral.test(word);
 const isRole = (word: string) =>
-  vehicleWords.has(word) ||
-  numeral.test(word) ||
-  word.split(" ").every((part) => vehicleWords.has(part) || numeral.test(part));
-const isForm = (word: string) => isLegalForm(word) || forms.has(word);
+  isPlainRole(word) || isWordOf("trade", word) || word.split(" ").every(isPlainRole);
 const isDistinctive = ({ word }: Token) =>
-  word !== "" && !genericWords.has(word) && !isForm(word) && !/^[a-z]$/.test(word);
+  !generic.some((list) => isWordOf(list, word)) && !isForm(word) && !/^[a-z]?$/.test(word);
+
+interface Core {
+  kept: readonly Token[];
+  cut: readonly Token[];
+}
+
+/** Cores of names by name: each is asked for several times while its filing is judged. */
+const cores = new Map<string, Core>();
+const coresMax = 5000;
 
 /** Cuts forms, numerals and role words from the end, as long as a word of the firm's own is left. */
-function coreOf(name: string): { kept: Token[]; cut: Token[] } {
+function coreOf(name: string): Core {
+  const known = cores.get(name);
+  if (known) return known;
   const kept = tokensOf(name);
   const cut: Token[] = [];
-  for (;;) {
-    const last = kept.at(-1);
-    if (!last || kept.length === 1) break;
-    const isIdle = last.word === "" || last.word === "and" || last.word === "of";
-    if (!isIdle && !isForm(last.word)) {
-      if (!tradeWords.has(last.word) && !isRole(last.word)) break;
-      if (!kept.slice(0, -1).some(isDistinctive)) break;
-    }
+  while (kept.length > 1) {
+    const { word } = kept.at(-1)!;
+    const isIdle = word === "" || word === "and" || word === "of" || isForm(word);
+    if (!isIdle && !(isRole(word) && kept.slice(0, -1).some(isDistinctive))) break;
     cut.unshift(kept.pop()!);
   }
+  if (cores.size >= coresMax) cores.clear();
+  cores.set(name, { kept, cut });
   return { kept, cut };
 }
+
+const coreWords = (name: string) => coreOf(name).kept.map(({ word }) => word);
+const textOf = (tokens: readonly Token[]) => tokens.map(({ text }) => text).join(" ");
 
 /**
  * Returns the stem of a firm's name, folded: without parentheses, series, legal form, numerals and role words. Names of
  * one firm and of its vehicles have equal stems.
  */
-export const stemOf = (name: string): string =>
-  fold(
-    coreOf(name)
-      .kept.map(({ text }) => text)
-      .join(" "),
-  );
+export const stemOf = (name: string): string => fold(textOf(coreOf(name).kept));
 
 /**
  * Returns the name of the firm in a vehicle's or a firm's name, with readable capitals. A stem of one word keeps the
@@ -111,9 +100,8 @@ export const stemOf = (name: string): string =>
  */
 export function baseName(name: string): string {
   const { kept, cut } = coreOf(name);
-  const trade = cut[0];
-  const words = kept.length === 1 && trade && tradeWords.has(trade.word) ? [...kept, trade] : kept;
-  return readable(words.map(({ text }) => text).join(" "), name);
+  const isShort = kept.length === 1 && cut[0] && isWordOf("trade", cut[0].word);
+  return readable(textOf(isShort ? [...kept, cut[0]!] : kept), name);
 }
 
 /** Returns the words of a name that are its own: no form, role, trade, kind of property or numeral at the end. */
@@ -140,63 +128,78 @@ export function readable(name: string, whole = name): string {
 function capitalise(part: string, index: number, count: number): string {
   const word = fold(part);
   const upper = part.toUpperCase();
-  if (idleWords.has(word) && index > 0) return part.toLowerCase();
+  if (isWordOf("idle", word) && index > 0) return part.toLowerCase();
   const isShort = word.length <= 4 && count === 1;
-  const hasNoVowel = /^[^aeiouy]{1,4}$/.test(word) && !isForm(word) && !streetWords.has(word);
+  const hasNoVowel = /^[^aeiouy]{1,4}$/.test(word) && !isForm(word) && !isWordOf("streets", word);
   if (/^\d+(?:st|nd|rd|th)$/.test(word)) return part.toLowerCase();
-  if (acronyms.has(word) || hasNoVowel || isShort || part.includes("&") || numeral.test(word))
-    return upper;
-  if (/\d/.test(word)) return upper;
+  if (isWordOf("acronyms", word) || hasNoVowel || isShort || /[&\d]/.test(part)) return upper;
+  if (numeral.test(word)) return upper;
   const small = part.toLowerCase();
   if (/^mc[b-df-hj-np-tv-z]/.test(small)) return `Mc${small[2]!.toUpperCase()}${small.slice(3)}`;
   return small.replace(/^\P{L}*\p{L}/u, (first) => first.toUpperCase());
 }
 
-/** Reports whether a text ends in a legal form, or in a word that ends names of firms alone. */
-export function isFirmLike(text: string): boolean {
-  const tokens = tokensOf(text).filter(({ word }) => word !== "");
-  const last = tokens.at(-1)?.word ?? "";
-  if (tokens.length < 2) return false;
-  return isForm(last) || businessWords.has(last) || tradeWords.has(last) || vehicleWords.has(last);
+const isStrongForm = (word: string) => isForm(word) && !isWordOf("weakForms", word);
+const plainWords = (text: string) => tokensOf(text).flatMap(({ word }) => word || []);
+
+/** Reports whether a name of several words ends in a legal form that is no surname. */
+export function hasForm(name: string): boolean {
+  const words = plainWords(name);
+  return words.length > 1 && isStrongForm(words.at(-1)!);
 }
 
-const isBlank = (part: string | null) => part === null || placeholders.has(fold(part));
+/** Reports whether a text of several words ends in a legal form, or in another word that ends names of firms. */
+export function isFirmLike(text: string): boolean {
+  const words = plainWords(text);
+  const last = words.at(-1)!;
+  const lists = ["business", "trade", "vehicle"] as const;
+  return words.length > 1 && (isForm(last) || lists.some((list) => isWordOf(list, last)));
+}
+
+const isBlank = (part: string | null) => part === null || isWordOf("placeholders", fold(part));
 
 /** Returns the name of a related person that is an entity, put together again. Returns null for a person. */
 export function entityOf({ first, middle, last }: RelatedPerson): string | null {
   const rest = [first, middle].filter((part) => !isBlank(part)) as string[];
   if (last === null || isBlank(last))
     return rest.length > 0 && isFirmLike(rest.join(" ")) ? rest.join(" ") : null;
-  if (rest.length === 0) return first !== null || isFirmLike(last) ? last : null;
+  // `Na` is a first name too.
+  const isPlaceheld = first !== null && !(first === "Na" && !last.includes(" "));
+  if (rest.length === 0) return isPlaceheld || isFirmLike(last) ? last : null;
   const [before, whole] = [rest.join(" "), [...rest, last].join(" ")];
   if (isSuffix(last)) return whole;
-  if (isSuffix(before))
-    return `${last.replace(/,$/, "")}${last.endsWith(",") ? "," : ""} ${before}`;
-  const isFirm =
-    isFirmLike(last) && !(tokensOf(last).length === 2 && weakForms.has(tokensOf(last)[1]!.word));
-  if (fold(before) === fold(last)) return isFirm || fold(last).includes(" ") ? last : null;
-  if (isFirm) return isFirmLike(before) ? last : whole;
-  const lastWord = tokensOf(last).at(-1)?.word ?? "";
-  return isForm(lastWord) && !weakForms.has(lastWord) ? whole : null;
+  if (isSuffix(before)) return `${last} ${before}`;
+  const words = plainWords(last);
+  const isFirm = isFirmLike(last) && !(words.length === 2 && isWordOf("weakForms", words[1]!));
+  if (fold(before) === fold(last)) return isFirm || words.length > 1 ? last : null;
+  return !isFirm ? null : isFirmLike(before) ? last : whole;
 }
 
 /** Reports whether a field holds nothing but a legal form, such as `LLC` or `GP, LLC`. */
 function isSuffix(part: string): boolean {
-  const words = tokensOf(part).map(({ word }) => word);
-  return (
-    words.some((word) => isForm(word) && !weakForms.has(word)) &&
-    words.every((word) => isForm(word) || word === "gp")
-  );
+  const words = plainWords(part);
+  return words.some(isStrongForm) && words.every((word) => isForm(word) || word === "gp");
 }
 
 /** Reports whether a name is that of an address, such as `1577 Pomeroy`. `12th Street Capital` is a firm's. */
 export function isAddressLike(name: string): boolean {
-  const words = coreOf(name).kept.map(({ word }) => word);
+  const words = coreWords(name);
   if (!/^\d+(?:st|nd|rd|th)?$/.test(words[0] ?? "") || words.length < 2) return false;
-  const hasStreet = words.some((word) => streetWords.has(word));
-  const isFirm = words.some((word) => businessWords.has(word));
+  const hasStreet = namesStreet(name);
+  const isFirm = words.some((word) => isWordOf("business", word));
   return /^\d+$/.test(words[0]!) ? hasStreet || !isFirm : hasStreet && !isFirm;
 }
+
+/** Reports whether a name has a word of streets in it. */
+export const namesStreet = (name: string): boolean =>
+  coreWords(name).some((word) => isWordOf("streets", word));
+
+/** Returns a name as two that mean one firm are equal: folded, without legal form. */
+export const firmKey = (name: string): string => {
+  const words = plainWords(name);
+  while (words.length > 1 && isForm(words.at(-1)!)) words.pop();
+  return words.join(" ");
+};
 
 /**
  * Reports whether a firm exists for one deal alone, judged by its name: an address, a mere description, or the issuer's
@@ -210,13 +213,12 @@ export function isDealOnly(firm: string, issuer: string, isFund: boolean): boole
     words.some((other) => isAlike(word, other));
   const shared = own.filter((word) => isIn(word, theirs));
   if (shared.length === 0) return false;
-  const kept = coreOf(firm).kept.map(({ word }) => word);
-  const issuerWords = coreOf(issuer).kept.map(({ word }) => word);
-  const isTrading = kept.some((word) => businessWords.has(word) && !issuerWords.includes(word));
+  const [words, issuerWords] = [coreWords(firm), coreWords(issuer)];
+  const isTrading = words.some((word) => isWordOf("business", word) && !issuerWords.includes(word));
   const isWhole = theirs.every((word) => isIn(word, own));
   if (isWhole && isFund)
-    return own.length === theirs.length && kept.some((word) => propertyWords.has(word));
-  if (isWhole) return theirs.length > 1 || !isTrading;
+    return own.length === theirs.length && words.some((word) => isWordOf("properties", word));
+  if (isWhole) return theirs.length > 1 || (own.length === 1 && !isTrading);
   if (isTrading) return false;
   return shared.length < own.length
     ? shared.some((word) => !isAlike(word, theirs[0]!))
@@ -232,6 +234,6 @@ const isAlike = (a: string, b: string) =>
 
 /** Returns the firm whose series an issuer is, as its name says. */
 export function seriesMaster(name: string): string | null {
-  const [, ...after] = name.split(seriesMark);
+  const [, ...after] = name.split(/\bseries of\s+(?:the\s+)?/i);
   return after.at(-1)?.trim() || null;
 }

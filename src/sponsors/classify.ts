@@ -1,0 +1,125 @@
+/** Tells what an issuer is, by one filing alone: a fund, a project or neither; and which advisers are GPs. */
+import { fold } from "#records/fold.ts";
+import type { AdviserFiling, FormD } from "#filings/rows.ts";
+import { professionIn } from "./known-firms.ts";
+import { isAddressLike, isWordOf, namesStreet, wordsOf } from "./names.ts";
+
+export interface Classification {
+  kind: "fund" | "project" | "out";
+  /** Word, tick or industry that decides. */
+  reason: string;
+  /** True for a round that only brings a REIT the 100 holders it needs: no capital raised, and no signal. */
+  isAccommodation: boolean;
+}
+
+const realEstateGroups = new Set(
+  ["Commercial", "Construction", "REITS and Finance", "Residential", "Other Real Estate"].map(fold),
+);
+
+/** Returns the words that make a name one of real estate, or null. */
+export function realEstateWord(name: string): string | null {
+  const text = ` ${fold(name)} `;
+  if (wordsOf("notRealEstate").some((words) => text.includes(` ${words} `))) return null;
+  const words = [...wordsOf("realEstatePhrases"), ...wordsOf("realEstate")];
+  return words.find((word) => text.includes(` ${word} `)) ?? null;
+}
+
+/** Returns the word that makes an issuer's name one of a fund, or null. `M2MFUND` is one too, `Funding` is not. */
+export function fundWord(name: string): string | null {
+  const text = fold(name);
+  const words = text.split(" ");
+  const isProgram =
+    /\bdst\b/.test(text) && /\b(?:portfolio|net leased?|income|program|diversified)\b/.test(text);
+  if (isProgram) return "dst";
+  return (
+    words.find((word) => isWordOf("fund", word) || /[a-z0-9]funds?$/.test(word)) ??
+    /\bseries of\b|\bincome trust\b|\bco invest\w*|\binvestment trust\b/.exec(text)?.[0] ??
+    null
+  );
+}
+
+const isPooledIndustry = (filing: FormD) =>
+  fold(filing.industry ?? "") === "pooled investment fund";
+const isReitIndustry = (filing: FormD) => fold(filing.industry ?? "") === "reits and finance";
+
+/** Reports whether an issuer calls itself a fund, by its industry or its name. The tick alone proves no name of a house. */
+export const isFundNamed = (filing: FormD): boolean =>
+  isPooledIndustry(filing) || isReitIndustry(filing) || fundWord(filing.issuers[0]!.name) !== null;
+
+/** Returns what the issuer is. @param sponsors names of the firms that the filing names as sponsors */
+export function classify(filing: FormD, sponsors: readonly string[] = []): Classification {
+  const { name } = filing.issuers[0]!;
+  const out = (reason: string): Classification => ({ kind: "out", reason, isAccommodation: false });
+  const why = realEstateReason(filing, sponsors);
+  if (why === null)
+    return out(
+      filing.industry === null
+        ? "no industry"
+        : `industry ${filing.industry}, no word of real estate`,
+    );
+  const isAccommodation = isAccommodationRound(filing);
+  const word = fundWord(name);
+  const fund = isPooledIndustry(filing)
+    ? "pooled by industry"
+    : isReitIndustry(filing)
+      ? "industry REITS and Finance"
+      : filing.isPooledTicked
+        ? "pooled interest ticked"
+        : word && `"${word}" in the name`;
+  return {
+    kind: fund ? "fund" : "project",
+    reason: fund ? `${why}; ${fund}` : why,
+    isAccommodation,
+  };
+}
+
+function realEstateReason(filing: FormD, sponsors: readonly string[]): string | null {
+  const industry = fold(filing.industry ?? "");
+  if (realEstateGroups.has(industry)) return `industry ${filing.industry}`;
+  if (!filing.isPooledTicked && !isPooledIndustry(filing) && industry !== "investing") return null;
+  if (filing.exemptions.some((code) => /^3c\.?5$/i.test(code.trim()))) return "exemption 3C.5";
+  if (/^(?:65\d\d|6798)$/.test(filing.sicCode ?? "")) return `SIC ${filing.sicCode}`;
+  for (const name of [...filing.issuers.map((issuer) => issuer.name), ...sponsors]) {
+    const word = realEstateWord(name);
+    if (word) return `"${word}" in "${name}"`;
+    if (isAddressLike(name) && namesStreet(name)) return `"${name}" is an address`;
+  }
+  return null;
+}
+
+/** Reports whether a REIT sells its 100 to 125 preferred shares of $1,000, by the amounts or by who sells them. */
+function isAccommodationRound(filing: FormD): boolean {
+  const isReit =
+    isReitIndustry(filing) || filing.issuers.some(({ name }) => / reit /.test(` ${fold(name)} `));
+  if (!isReit) return false;
+  const isListed = filing.recipients.some(({ name, broker }) =>
+    [name, broker].some((firm) => firm !== null && professionIn(firm) === "accommodation"),
+  );
+  const amount = filing.offeredUsd ?? filing.soldUsd ?? 0;
+  const isSmall = amount >= 100_000 && amount <= 150_000 && (filing.minimumUsd ?? 1000) <= 1000;
+  return isListed || isSmall;
+}
+
+/** What is known of real-estate offerings when advisers are judged. */
+export interface RealEstateOfferings {
+  /** File numbers, such as `021-316083`. */
+  files: ReadonlySet<string>;
+  /** Names of funds, folded. */
+  fundNames: ReadonlySet<string>;
+}
+
+/** Returns why an adviser is a GP, or null if nothing says that it invests in real estate. */
+export function whyGp(adviser: AdviserFiling, offerings: RealEstateOfferings): string | null {
+  for (const fund of adviser.funds) {
+    if (fold(fund.type ?? "") === "real estate fund")
+      return `fund type Real Estate Fund of ${fund.name}`;
+    const file = fund.formDFiles.find((number) => offerings.files.has(number));
+    if (file) return `real-estate offering ${file}`;
+    if (offerings.fundNames.has(fold(fund.name))) return `real-estate offering of ${fund.name}`;
+  }
+  for (const name of [adviser.legalName, adviser.businessName, ...adviser.otherNames]) {
+    const word = name && realEstateWord(name);
+    if (word) return `"${word}" in "${name}"`;
+  }
+  return null;
+}
