@@ -1,5 +1,6 @@
 /** Evidence that a firm stands behind an issuer or a GP: which rule found it, where, and why it was taken or refused. */
 import type { provenanceBases } from "#records/vocabulary.ts";
+import { baseName, stemOf } from "./names.ts";
 
 export type Basis = (typeof provenanceBases)[number] | "corrected";
 
@@ -39,4 +40,25 @@ export interface Candidate extends Evidence {
   name: string;
   /** Stem of the name, folded; equal for names of one firm. */
   stem: string;
+}
+
+/** Returns a candidate; what is not given follows from the firm's name and the basis. */
+export const candidateOf = (
+  given: Omit<Candidate, "name" | "stem" | "confidence"> & { confidence?: number },
+): Candidate => ({
+  ...given,
+  confidence: given.confidence ?? confidenceOf[given.basis],
+  name: baseName(given.firm),
+  stem: stemOf(given.firm),
+});
+
+/** Returns candidates without repetition of a firm by one basis, those taken first, then by confidence. */
+export function ranked(candidates: readonly Candidate[]): Candidate[] {
+  const order = (one: Candidate, other: Candidate) =>
+    Number(other.isTaken) - Number(one.isTaken) || other.confidence - one.confidence;
+  const seen = new Set<string>();
+  return candidates.toSorted(order).filter(({ basis, stem, isTaken }) => {
+    const key = JSON.stringify([basis, stem, isTaken]);
+    return !seen.has(key) && seen.add(key);
+  });
 }

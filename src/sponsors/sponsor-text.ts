@@ -1,0 +1,248 @@
+/** Firms that the words of a filing name: in clarifications, titles, signers, notes and street lines. */
+import { fold } from "#records/fold.ts";
+import type { FormD } from "#filings/rows.ts";
+import { candidateOf, confidenceOf, type Candidate } from "./evidence.ts";
+import { dealOnly, isIssuer, isLeading, isManaging, objection } from "./guards.ts";
+import { entityOf, hasForm, isFirmLike, isWordOf, ownWords, stemOf, wordsOf } from "./names.ts";
+
+/** Firm in a chain. */
+interface Link {
+  firm: string;
+  /** What the text says of it, such as `Manager of the Issuer`; empty if nothing. */
+  role: string;
+}
+
+/** Returns what speaks against a firm in a role, or null. */
+type Objection = (firm: string, role: string) => string | null;
+
+/** Text with the firms that it names, outermost first. */
+interface Sentence {
+  field: string;
+  text: string;
+  chain: readonly Link[];
+}
+
+const forms = String.raw`L\.? ?L\.? ?C|L\.? ?L\.? ?L?\.? ?P|L\.? ?P|Inc|Incorporated|Corp|Corporation|Ltd|Limited|PLC|GmbH|S\.? ?[àa]\.? ?r\.? ?l`;
+const commaBeforeForm = new RegExp(String.raw`,\s*(?=(?:${forms})\b)`, "gi");
+const andAfterForm = new RegExp(String.raw`(?<=\b(?:${forms})\.?)\s+(?:and|&)\s+`, "gi");
+const clauseEnds =
+  /\s*[:()"“”]\s*|,\s+|\s[-–—/|@]+\s|(?<=\b(?:C[A-Z]O|President|Manager|Member|Director|Partner))[-/](?=[A-Z])|\s*\b(?:which|who|that|is|are|was|serves?|acts?|acting|serving|being|its|Its|ITS|through|as|As|AS)\b\s*/g;
+const statementEnds = /\s*;\s*|(?<=[a-z)]{3}|[A-Z]{2})\.\s+(?=[A-Z])/;
+const byFirm = /\s*\b(?:by|By|BY)\b:?\s*/g;
+const afterTitle = new RegExp(
+  String.raw`(?<=\b(?:${wordsOf("titleEnds").join("|")}))\s+(?:of|for|to|at|with|in)\s+(?:(?:the|an?|each of|both)\s+)?`,
+  "gi",
+);
+const roleBeforeFirm =
+  /^(?:(?:the|an?|said)\s+)?(?:(?:issuer|company|fund|partnership)['’]?s\s+)?(?:(?:co-?)?sponsor|manager|managing member|general partner|investment (?:manager|advis[eo]r)|advis[eo]r|developer|promoter)\s+(?=[A-Z0-9])/i;
+const fullStop = /(?<!\b(?:Inc|Corp|Ltd|Co|L\.P|L\.L\.C|S\.A))\.$/i;
+
+/**
+ * Returns the chains of a text, one a statement, so that `Manager of A, manager of the issuer; CEO of B` makes no chain
+ * of A and B.
+ */
+export const chainsIn = (text: string): Link[][] =>
+  (/\bby\b.*\bby\b/i.test(text) ? [text] : text.split(statementEnds)).map(chainIn);
+
+/**
+ * Returns the firms that a statement names, outermost first: `officer of A, the manager of B, the general partner of the
+ * issuer` gives A and B. Signature blocks, `By: B, its general partner; By: A, its manager`, run the other way.
+ */
+function chainIn(text: string): Link[] {
+  const marked = text
+    .replace(/\s+/g, " ")
+    .replace(commaBeforeForm, " ")
+    .replace(byFirm, "\u0001by\u0001")
+    .replace(clauseEnds, "\u0001")
+    .replace(andAfterForm, "\u0001")
+    .replace(afterTitle, "\u0002");
+  const parts = marked.split(/(?=[\u0001\u0002])/).map((part) => ({
+    isOf: part.startsWith("\u0002"),
+    text: part
+      .replace(/^[\u0001\u0002]/, "")
+      .trim()
+      .replace(fullStop, ""),
+  }));
+  const links: Link[] = [];
+  /** Role that stands before a firm, as in `President of the Manager, Oakline LLC`. */
+  let before = "";
+  for (const [i, { isOf, text: part }] of parts.entries()) {
+    if (part === "") continue;
+    const given = roleBeforeFirm.exec(part)?.[0] ?? "";
+    const firm = part.slice(given.length).replace(/^(?:the|an?|said)\s+/, "");
+    const after = parts.slice(i + 1);
+    const end = after.findIndex(
+      (next) => next.text === "by" || isFirm(next.text.replace(roleBeforeFirm, ""), next.isOf, ""),
+    );
+    const role = (end < 0 ? after : after.slice(0, end))
+      .map((next) => (next.isOf ? `of ${next.text}` : next.text))
+      .join(" ")
+      .trim();
+    if (isFirm(firm, isOf, role || given))
+      links.push({ firm, role: role || given.trim() || before });
+    const isRole = isOf && (isWordOf("self", fold(part)) || isLeading(part));
+    before = !isRole ? "" : before === "" ? part : `${before} of ${part}`;
+  }
+  return parts.filter((part) => part.text === "by").length > 1 ? links.reverse() : links;
+}
+
+/** Reports whether a part of a text is a firm's name. Without a legal form it needs a title before and a role after. */
+function isFirm(part: string, isOf: boolean, role: string): boolean {
+  if (!/^[\p{Lu}\p{N}]|^[a-z]+[A-Z]/u.test(part) || part.length > 150) return false;
+  if (isWordOf("self", fold(part)) || ownWords(part).length === 0) return false;
+  return hasForm(part) || (isOf && isFirmLike(part) && isLeading(role));
+}
+
+/**
+ * Returns the firms that the words of a filing name, each judged.
+ * @param manager the related entity that the filing calls manager or adviser, which goes before a mere general partner
+ */
+export function textCandidates(filing: FormD, isFund: boolean, manager?: Candidate): Candidate[] {
+  const object: Objection = (firm, role) =>
+    objection(filing, firm, role, isFund) ??
+    (manager && manager.stem !== stemOf(firm) && !isManaging(role)
+      ? `${manager.firm}, a manager or adviser, goes before it`
+      : null);
+  const sentences: Sentence[] = [];
+  const add = (field: string, text: string, chains: readonly (readonly Link[])[]) => {
+    const others = chains.map((chain) => chain.filter(({ firm }) => !isIssuer(filing, firm)));
+    const leading = others.filter((chain) => chain.some(({ role }) => isLeading(role)));
+    for (const chain of leading.length > 0 ? leading : others)
+      if (chain.length > 0) sentences.push({ field, text, chain });
+  };
+  for (const person of filing.persons)
+    if (person.clarification !== null && entityOf(person) === null)
+      add("RELATIONSHIPCLARIFICATION", person.clarification, chainsIn(person.clarification));
+  for (const { signer, title } of filing.signatures) {
+    if (title !== null) add("SIGNATURETITLE", title, chainsIn(title));
+    if (signer !== null && hasForm(signer))
+      add("NAMEOFSIGNER", [signer, title].filter(Boolean).join(", "), [
+        [{ firm: signer, role: title ?? "" }],
+      ]);
+  }
+  const note = filing.amountNote ?? "";
+  add(
+    "SALESAMTCLARIFICATIONOFRESP",
+    note,
+    chainsIn(note).filter((chain) => chain.some(({ role }) => isLeading(role))),
+  );
+  return [...judgeSentences(filing, sentences, object), ...streetCandidates(filing, object)];
+}
+
+/**
+ * Judges sentences together. Each means the outermost firm of its chain that passes the guards. Where they mean
+ * different firms, those are the persons' own companies, and the firm counts in which the chains meet.
+ */
+function judgeSentences(
+  filing: FormD,
+  sentences: readonly Sentence[],
+  object: Objection,
+): Candidate[] {
+  const found: Candidate[] = [];
+  const say = (sentence: Sentence, { firm, role }: Link, isTaken: boolean, why: string) => {
+    const isSure =
+      isLeading(role) || meant.filter((one) => stemOf(one.link.firm) === stemOf(firm)).length > 1;
+    found.push(
+      candidateOf({
+        basis: why === dealOnly ? "related_entity_deal" : "sponsor_text",
+        ...(isTaken && !isSure && { confidence: sentence.field === "SIGNATURETITLE" ? 0.8 : 0.7 }),
+        field: sentence.field,
+        text: sentence.text,
+        firm,
+        document: filing.accession,
+        isTaken,
+        why,
+      }),
+    );
+  };
+  const meant: { sentence: Sentence; link: Link }[] = [];
+  for (const sentence of sentences) {
+    for (const link of sentence.chain) {
+      const why = object(link.firm, link.role);
+      if (why === null) {
+        meant.push({ sentence, link });
+        break;
+      }
+      say(sentence, link, false, why);
+    }
+  }
+  const chosen = chooseStem(meant);
+  for (const { sentence, link } of meant) {
+    const stem = stemOf(link.firm);
+    if (chosen === null || stem === chosen)
+      say(
+        sentence,
+        link,
+        true,
+        isLeading(link.role) ? "the text says what it does" : "the text names no other firm",
+      );
+    else {
+      say(sentence, link, false, "the chains of other persons end in other firms");
+      const meeting = sentence.chain.find(({ firm }) => stemOf(firm) === chosen);
+      const why = meeting && object(meeting.firm, meeting.role);
+      if (meeting)
+        say(sentence, meeting, why === null, why ?? "the chains of several persons meet in it");
+    }
+  }
+  return found;
+}
+
+/**
+ * Returns the stem of the firm that sentences mean together. Returns null if all that are meant count: one firm, or
+ * co-sponsors, which stand next to the issuer with a role each. Returns an empty stem, which no firm has, if none counts.
+ */
+function chooseStem(meant: readonly { sentence: Sentence; link: Link }[]): string | null {
+  const stems = meant.map(({ link }) => stemOf(link.firm));
+  if (new Set(stems).size < 2) return null;
+  const chains = meant.map(({ sentence }) => sentence.chain.map(({ firm }) => stemOf(firm)));
+  const others = (stem: string) => chains.filter((_, i) => stems[i] !== stem);
+  const isShared = (stem: string) => stems.filter((one) => one === stem).length > 1;
+  const shared = stems.find(
+    (stem, i) =>
+      isShared(stem) &&
+      others(stem).every((chain) => chain.every((inner) => chains[i]!.includes(inner))),
+  );
+  if (shared !== undefined) return shared;
+  const meeting = chains[0]!.find((stem) => chains.every((chain) => chain.includes(stem)));
+  if (meeting !== undefined) return meeting;
+  const areDirect = meant.every(
+    ({ sentence, link }) => sentence.chain.length === 1 && isLeading(link.role),
+  );
+  return areDirect ? null : "";
+}
+
+/** Returns firms of street lines. A line of persons counts only if the issuer's names nobody and theirs agree. */
+function streetCandidates(filing: FormD, object: Objection): Candidate[] {
+  const own = filing.issuers[0]!.place.firmInStreet;
+  const theirs = filing.persons.flatMap(({ place }) => place.firmInStreet ?? []);
+  const lines = [
+    ...(own === null ? [] : [["ISSUERS.STREET", own] as const]),
+    ...theirs.map((firm) => ["RELATEDPERSONS.STREET", firm] as const),
+  ];
+  const stems = new Set(theirs.map(stemOf));
+  return lines.map(([field, firm]) => {
+    const isOfIssuer = own !== null && stemOf(own) === stemOf(firm);
+    const objected = object(firm, "");
+    const why =
+      objected ??
+      (/\b(?:LLP|PLLC|P\.?[AC]\.?|law|attorneys?|CPAs?|esq\.?)$/i.test(firm)
+        ? "it is a firm of lawyers or accountants by its name"
+        : isOfIssuer || (own === null && stems.size === 1)
+          ? null
+          : "only some persons have their address there");
+    const isKnown = ownWords(firm).some((word) =>
+      filing.issuers.some(({ name }) => ownWords(name).includes(word)),
+    );
+    const isSure = isOfIssuer && (isKnown || stems.has(stemOf(firm)));
+    return candidateOf({
+      basis: objected === dealOnly ? "related_entity_deal" : "sponsor_text",
+      ...(why === null && { confidence: isSure ? confidenceOf.sponsor_text : 0.7 }),
+      field,
+      text: firm,
+      firm,
+      document: filing.accession,
+      isTaken: why === null,
+      why: why ?? "the address is in its care",
+    });
+  });
+}

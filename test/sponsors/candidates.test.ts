@@ -1,0 +1,295 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { FormD } from "#filings/rows.ts";
+import { candidatesOf } from "#sponsors/candidates.ts";
+import { filingOf, person, placeIn } from "./form-d.ts";
+
+/** Names of the firms taken, the surest first. */
+const named = (filing: FormD) => [
+  ...new Set(candidatesOf(filing).flatMap(({ isTaken, name }) => (isTaken ? name : []))),
+];
+const refusal = (filing: FormD, firm: string) =>
+  candidatesOf(filing).find((candidate) => candidate.firm === firm && !candidate.isTaken)?.why;
+const says = (...texts: string[]) =>
+  filingOf({
+    name: "Rosewood Apartments, LLC",
+    persons: texts.map((text, i) => person("Ann", `Doe${i}`, text)),
+  });
+
+test("the sentence that names a firm is kept with the candidate", () => {
+  const [first] = candidatesOf(says("President of Vale Capital Corp., the Manager of the Issuer"));
+  assert.deepEqual(first, {
+    basis: "sponsor_text",
+    confidence: 0.9,
+    field: "RELATIONSHIPCLARIFICATION",
+    text: "President of Vale Capital Corp., the Manager of the Issuer",
+    firm: "Vale Capital Corp.",
+    name: "Vale Capital",
+    stem: "vale capital",
+    document: "0001000001-26-000001",
+    isTaken: true,
+    why: "the text says what it does",
+  });
+});
+
+test("a text names a firm in whatever order it says role and name", () => {
+  for (const text of [
+    "Managing Member of B&W Lending DE GP LLC, the General Partner of the Issuer.",
+    "Chief Executive Officer of the Issuer's sponsor, B&W Lending, LLC",
+    "B&W Lending LLC, its Manager",
+    "By: B&W Lending LLC, its Manager",
+    "Executive Officer of B&W Lending, L.L.C. (the “Investment Manager”)",
+    "CEO-B&W Lending LLC",
+    "Jo Doe is an executive officer of B&W Lending Partners, sponsor of the issuer",
+    "Manager of Issuer; Managing Member of B&W Lending LLC",
+    "President of the Manager of the Issuer, B&W Lending LLC",
+    "Ann Doe is President of the Manager of the Issuer, B&W Lending LLC. She is President of Elm Inc.",
+  ])
+    assert.deepEqual(
+      named(says(text)).map((name) => name.replace(" Partners", "")),
+      ["B&W Lending"],
+      text,
+    );
+  for (const text of [
+    "Manager of Manager",
+    "Managing Member of the General Partner",
+    "Executive Vice President and Chief Financial Officer",
+    "Managing Partner / Adams #1 Drilling Program",
+    "Manager of Investment Manager, LLC",
+    "Director of Rosewood Apartments, LLC",
+  ])
+    assert.deepEqual(named(says(text)), [], text);
+});
+
+test("a chain gives its outermost firm, and a signature block its last", () => {
+  const chain =
+    "President of Oak Capital, LLC, the manager of Birch GP, LLC, the general partner of the Issuer";
+  assert.deepEqual(named(says(chain)), ["Oak Capital"]);
+  assert.deepEqual(named(says(chain, chain, "Officer of Birch GP, LLC, the general partner")), [
+    "Oak Capital",
+  ]);
+  const title = "By: Birch GP, LLC, its general partner; By: Oak Capital, LLC, its manager";
+  assert.deepEqual(
+    named(
+      filingOf({
+        name: "Elm Fund LP",
+        signatures: [{ issuerName: null, signer: "Ann Doe", title }],
+      }),
+    ),
+    ["Oak Capital"],
+  );
+});
+
+test("where persons' chains differ, the firm counts in which they meet", () => {
+  const [one, other] = ["Ash Family Ventures LLC", "Elm Holdings LLC"].map(
+    (own) => `Manager of ${own}, a manager of Birch Partners LLC, the manager of the Issuer`,
+  );
+  const filing = says(one!, other!);
+  assert.deepEqual(named(filing), ["Birch Partners"]);
+  assert.match(refusal(filing, "Elm Holdings LLC")!, /other persons/);
+});
+
+test("where the chains meet in a firm of this deal, nobody is named", () => {
+  const filing = says(
+    ...["Ash Ventures LLC", "Elm Holdings LLC"].map(
+      (own) =>
+        `Manager of ${own}, a manager of Rosewood Apartments Manager LLC, the manager of the Issuer`,
+    ),
+  );
+  assert.deepEqual(named(filing), []);
+  assert.match(refusal(filing, "Rosewood Apartments Manager LLC")!, /this deal/);
+});
+
+test("two managers without a chain between them are co-sponsors; two employers are nobody", () => {
+  assert.deepEqual(
+    named(
+      says(
+        "CEO of Ash Capital LLC, the sponsor of the Issuer",
+        "CEO of Elm Capital LLC, the sponsor of the Issuer",
+      ),
+    ),
+    ["Ash Capital", "Elm Capital"],
+  );
+  assert.deepEqual(named(says("CEO of Ash Capital LLC", "CEO of Elm Capital LLC")), []);
+});
+
+test("a firm without a stated role is less sure, unless several texts name it", () => {
+  const confidence = (...texts: string[]) => candidatesOf(says(...texts))[0]!.confidence;
+  assert.equal(confidence("CEO of Ash Capital LLC"), 0.7);
+  assert.equal(confidence("CEO of Ash Capital LLC", "President of Ash Capital, LLC"), 0.9);
+});
+
+test("a firm that only serves, sells or owns is refused", () => {
+  const refused: readonly (readonly [string, RegExp])[] = [
+    ["Officer of Ash Group LLC, the administrative manager of the Issuer", /only serves/],
+    ["Officer of Ash Group LLC, as agent of the Issuer", /only serves/],
+    ["Officer of Ash Group LLC, the property manager", /only serves/],
+    ["Officer of Ash Group LLC, a member of the Issuer", /only owns/],
+  ];
+  for (const [text, why] of refused) {
+    assert.deepEqual(named(says(text)), [], text);
+    assert.match(refusal(says(text), "Ash Group LLC")!, why);
+  }
+  assert.deepEqual(named(says("Officer of Ash Group LLC, manager and agent of the Issuer")), [
+    "Ash Group",
+  ]);
+  const seller = filingOf({
+    name: "Rosewood Apartments, LLC",
+    persons: [person("N/A", "Ash Group, LLC", null, { roles: ["promoter"] })],
+    recipients: [{ name: "ASH GROUP LLC", crd: null, broker: null }],
+  });
+  assert.match(refusal(seller, "Ash Group, LLC")!, /Item 12/);
+});
+
+test("families' trusts, platforms and administrators are no sponsors", () => {
+  for (const firm of [
+    "The Doe Family Trust, LLC",
+    "Fund GP, LLC",
+    "Belltower Fund Group, Ltd.",
+    "Sydecar LLC",
+    "Citco Fund Services (USA) Inc.",
+    "Corporation Service Company",
+    "Waystone Governance Ltd.",
+    "A5 REIT Services LLC",
+  ])
+    assert.deepEqual(
+      named(filingOf({ name: "Elm Fund LP", persons: [person("N/A", firm, "Manager")] })),
+      [],
+      firm,
+    );
+  for (const firm of ["Vistra Homes LLC", "Carta Vale Realty LLC", "Apex Harbor Partners LLC"])
+    assert.equal(
+      named(filingOf({ name: "Elm Fund LP", persons: [person("N/A", firm, "Manager")] })).length,
+      1,
+      firm,
+    );
+});
+
+test("a manager or adviser goes before a general partner, in entities and in texts", () => {
+  const entities = [
+    person("N/A", "Oak Fund II GP, LLC", "General Partner"),
+    person("N/A", "Oak Hill Capital Advisors, LLC", "Fund Manager"),
+  ];
+  assert.deepEqual(named(filingOf({ name: "Oak Real Estate Fund II, LP", persons: entities })), [
+    "Oak Hill Capital",
+  ]);
+  const text = person("Ann", "Doe", "President of Birch LLC, the general partner of the Issuer");
+  const filing = filingOf({
+    name: "Elm Fund II, LP",
+    persons: [text, person("N/A", "Oak Advisors LLC", "Adviser")],
+  });
+  assert.deepEqual(named(filing), ["Oak Advisors"]);
+});
+
+test("of general partners in a chain the shortest base name is meant", () => {
+  const persons = [
+    person("N/A", "Oak Harbor Fund III Holdings GP, LLC", "General Partner of the General Partner"),
+    person("N/A", "Oak GP, LLC", "General Partner"),
+  ];
+  assert.deepEqual(named(filingOf({ name: "Elm Fund III, LP", persons })), ["Oak"]);
+});
+
+test("a firm that is officer or director without a clarification is probably the manager", () => {
+  const filing = filingOf({
+    name: "Sugarbush Residential, LLC",
+    persons: [person("Dwellwood,", "LLC"), person("Ann", "Doe")],
+  });
+  const [first] = candidatesOf(filing);
+  assert.deepEqual(
+    [first!.name, first!.confidence, first!.basis],
+    ["Dwellwood", 0.7, "related_entity"],
+  );
+  const house = filingOf({
+    name: "Sugarbush Residential, LLC",
+    persons: [person("N/A", "DW Manager, LLC"), person("N/A", "The Dwell Company LLC")],
+  });
+  assert.deepEqual(named(house), ["The Dwell"]);
+});
+
+test("a manager that bears the deal's name is shown and not taken", () => {
+  const filing = filingOf({
+    name: "Comax Glisten 16 Investors LLC",
+    persons: [person("_", "Conax Glisten 16 MM LLC"), person("_", "Comax Properties LLC")],
+  });
+  assert.deepEqual(named(filing), ["Comax Properties"]);
+  const deal = candidatesOf(filing).find(({ basis }) => basis === "related_entity_deal");
+  assert.deepEqual(
+    [deal!.firm, deal!.confidence, deal!.isTaken],
+    ["Conax Glisten 16 MM LLC", 0.4, false],
+  );
+});
+
+test("a c/o names the firm in whose care the issuer is", () => {
+  const brand = filingOf({
+    name: "BRAXTON VALE INVESTOR TIC, LLC",
+    street: "Braxton Manager, LLC",
+  });
+  assert.deepEqual([named(brand), candidatesOf(brand)[0]!.confidence], [["Braxton"], 0.9]);
+  const other = filingOf({ name: "Vale Flats LLC", street: "Braxton Homes LLC" });
+  assert.deepEqual([named(other), candidatesOf(other)[0]!.confidence], [["Braxton Homes"], 0.7]);
+});
+
+test("a c/o of the issuer, of lawyers, of an office or of this deal names nobody", () => {
+  for (const street of [
+    "116 PROSPECT LLC",
+    "116 PROSPECT MANAGEMENT LLC",
+    "Doe & Poe LLP",
+    "Registered Agents Inc.",
+    "Citco Fund Services Ltd.",
+    "Maples Fiduciary Services",
+  ])
+    assert.deepEqual(named(filingOf({ name: "116 Prospect LLC", street })), [], street);
+});
+
+test("addresses of persons in different firms' care name nobody", () => {
+  const at = (firm: string) => person("Ann", "Doe", null, { place: placeIn(firm) });
+  assert.deepEqual(named(filingOf({ name: "Elm Flats LLC", persons: [at("Ash Realty LLC")] })), [
+    "Ash Realty",
+  ]);
+  assert.deepEqual(
+    named(
+      filingOf({ name: "Elm Flats LLC", persons: [at("Ash Realty LLC"), at("Oak Homes LLC")] }),
+    ),
+    [],
+  );
+});
+
+test("officers of co-issuers name no sponsor", () => {
+  const filing = filingOf({
+    name: "Elm Topco, Inc.",
+    coIssuers: ["Elm Textiles, LLC"],
+    persons: [person("Ann", "Doe", "Director of Elm Topco, Inc. and Elm Textiles, LLC")],
+  });
+  assert.deepEqual(named(filing), []);
+});
+
+test("a firm that signs is the manager that it calls itself", () => {
+  const signatures = [{ issuerName: null, signer: "Ash Capital LLC", title: "Manager" }];
+  const [first] = candidatesOf(filingOf({ name: "Elm Flats LLC", signatures }));
+  assert.deepEqual(
+    [first!.name, first!.field, first!.confidence],
+    ["Ash Capital", "NAMEOFSIGNER", 0.9],
+  );
+});
+
+test("the master of a series is named at 0.6, a platform's is not", () => {
+  const [first] = candidatesOf(
+    filingOf({ name: "Elm Row, a series of Ash Realty Investments LLC" }),
+  );
+  assert.deepEqual(
+    [first!.firm, first!.basis, first!.confidence],
+    ["Ash Realty Investments LLC", "series_master", 0.6],
+  );
+  assert.deepEqual(named(filingOf({ name: "Elm Row, a series of AngelList Funds, LLC" })), []);
+});
+
+test("the issuer's own name is the last candidate and never taken", () => {
+  assert.deepEqual(
+    candidatesOf(filingOf({ name: "Elm Flats LLC" })).map(({ basis, confidence, isTaken }) => [
+      basis,
+      confidence,
+      isTaken,
+    ]),
+    [["issuer_stem", 0.3, false]],
+  );
+});
