@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { text as textOf } from "node:stream/consumers";
+import { test, type TestContext } from "node:test";
+import { archiveLimits, openArchive } from "#filings/archive.ts";
+import { ImportFault } from "#importers/import-fault.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { zipped } from "./zip.ts";
+
+const small = { "2026Q2_d/ISSUERS.tsv": "a\tb\n".repeat(1000), "readme.htm": "<p>" };
+
+/** Reads every member of an archive. */
+async function readAll(t: TestContext, bytes: Uint8Array, limits = archiveLimits) {
+  const path = join(temporaryFolder(t), "a.zip");
+  writeFileSync(path, bytes);
+  const archive = await openArchive(path, limits);
+  t.after(() => archive.close());
+  const texts: Record<string, string> = {};
+  for (const { name, open } of archive.members) texts[name] = await textOf(open());
+  return texts;
+}
+
+const refused = (t: TestContext, bytes: Uint8Array, words: RegExp, limits = archiveLimits) =>
+  assert.rejects(readAll(t, bytes, limits), (error) => {
+    assert.ok(error instanceof ImportFault, String(error));
+    assert.match(error.message, words);
+    return true;
+  });
+
+/** Returns the offset of the entry of a member in the archive's directory. */
+function entryAt(zip: Buffer, name: string): number {
+  const at = zip.lastIndexOf(name) - 46;
+  assert.equal(zip.readUInt32LE(at), 0x02014b50);
+  return at;
+}
+
+test("an archive gives its members' bytes as they were", async (t) => {
+  assert.deepEqual(await readAll(t, await zipped(small)), small);
+});
+
+test("a member that unzips out of proportion is refused by name before it is read", async (t) => {
+  const bomb = await zipped({ "zeros.tsv": Buffer.alloc(8 * 1024 * 1024) });
+  await refused(t, bomb, /a\.zip!zeros\.tsv: unzips to more than 200 times its size/);
+  await refused(
+    t,
+    await zipped(small),
+    /a\.zip!readme\.htm: brings the archive to more than 4001 unzipped bytes/,
+    {
+      ...archiveLimits,
+      bytesMax: 4001,
+    },
+  );
+  await refused(t, await zipped(small), /has 2 members; at most 1/, {
+    ...archiveLimits,
+    membersMax: 1,
+  });
+});
+
+test("members that share their zipped bytes are refused, though each alone is in proportion", async (t) => {
+  const zip = await zipped({ "a.tsv": "x".repeat(900), "b.tsv": "y".repeat(900) });
+  const limits = { ...archiveLimits, ratioFrom: 100, ratioMax: 4 };
+  zip.writeUInt32LE(800, entryAt(zip, "a.tsv") + 20);
+  zip.writeUInt32LE(800, entryAt(zip, "b.tsv") + 20);
+  await refused(t, zip, /b\.tsv: unzips to more than 4 times/, limits);
+});
+
+test("a member whose size or checksum is not what the archive says is refused", async (t) => {
+  const name = "2026Q2_d/ISSUERS.tsv";
+  for (const [offset, change, words] of [
+    [24, -1, /ISSUERS\.tsv: is damaged or cut off \(.*too many bytes/],
+    [24, 1, /ISSUERS\.tsv: is damaged or cut off \(.*not enough bytes/],
+    [16, 1, /ISSUERS\.tsv: is damaged or cut off \(.*checksum/],
+  ] as const) {
+    const zip = await zipped(small);
+    const at = entryAt(zip, name) + offset;
+    zip.writeUInt32LE((zip.readUInt32LE(at) + change) >>> 0, at);
+    await refused(t, zip, words);
+  }
+  const broken = await zipped(small);
+  broken.fill(0xff, 60, 70);
+  await refused(t, broken, /ISSUERS\.tsv: is damaged or cut off/);
+});
+
+test("a member outside of the archive, a link, an encrypted member and one that is there twice are refused by name", async (t) => {
+  for (const outside of ["../../a.tsv", "/tmp/aa.tsv", "..\\..\\a.tsv", "C:/temp/a.ts"]) {
+    const zip = await zipped({ "0123456789a": "x" });
+    const name = outside.padEnd(11, "x").slice(0, 11);
+    const renamed = Buffer.from(zip.toString("latin1").replaceAll("0123456789a", name), "latin1");
+    await refused(t, renamed, /a\.zip: has a member that would lie outside of the archive, "/);
+  }
+  await refused(
+    t,
+    await zipped({ link: "/etc/passwd" }, 0o120777),
+    /a\.zip!link: is a symbolic link/,
+  );
+  const encrypted = await zipped({ "secret.tsv": "x" });
+  encrypted.writeUInt16LE(1, entryAt(encrypted, "secret.tsv") + 8);
+  await refused(t, encrypted, /a\.zip!secret\.tsv: is encrypted/);
+  const twice = Buffer.from(
+    (await zipped({ aa: "1", bb: "2" })).toString("latin1").replaceAll("bb", "aa"),
+    "latin1",
+  );
+  await refused(t, twice, /a\.zip!aa: is in the archive twice/);
+});
+
+test("an archive that is cut off is refused with what to do", async (t) => {
+  const zip = await zipped(small);
+  await refused(t, zip.subarray(0, -30), /a\.zip: is damaged or cut off \(.*\); download it again/);
+  await refused(t, Buffer.from("PK\u0003\u0004"), /a\.zip: is damaged or cut off/);
+});
