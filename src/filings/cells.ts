@@ -1,15 +1,7 @@
 /** Reads cells as the SEC's files have them, and names what the readers of filings hand on. */
 import { clean } from "#importers/cells.ts";
 import { existsInCalendar } from "#records/fields.ts";
-import type { PlaceReader } from "./places.ts";
-import type {
-  AdviserFiling,
-  AdviserFund,
-  AdviserOwner,
-  FormD,
-  personRoles,
-  RowOrigin,
-} from "./rows.ts";
+import type { AdviserFiling, AdviserFund, AdviserOwner, personRoles } from "./rows.ts";
 
 /** Why a recognised filing is left out. The report counts filings by it. */
 export type SkipReason =
@@ -22,18 +14,11 @@ export type SkipReason =
   /** Neither its header nor its path tells its accession number. */
   | "no_accession"
   /** Names no issuer. */
-  | "no_issuer";
-
-/**
- * Reads a Form D from a full submission (`.txt`, `.nc`, `.ori`) or a bare `primary_doc.xml`. Without a header, the
- * accession number is that in the path of the origin.
- * @throws ImportFault if the filing is damaged, with the origin's file and the line.
- */
-export type FormDXmlReader = (
-  bytes: Buffer,
-  origin: RowOrigin,
-  placeOf: PlaceReader,
-) => FormD | SkipReason;
+  | "no_issuer"
+  /** Has no row in the table of offerings. */
+  | "no_offering"
+  /** Schedules of a Form ADV whose base is in no archive. */
+  | "no_base";
 
 /** Kinds of members of an archive of Form ADV that are read, each with the pattern of the member's name. */
 export const advMembers = {
@@ -56,21 +41,7 @@ export type AdvRow = { filingId: string } & (
   | { kind: "ciks"; cik: string }
 );
 
-/**
- * Reads a member of an archive of Form ADV, and adds its rows one by one.
- * @param bytes the member from its first byte, unzipped as it is read.
- * @param origin archive and member; the line is that of the header.
- * @throws ImportFault if the member is damaged or lacks a column.
- */
-export type AdvMemberReader = (
-  member: { kind: AdvMember; isExempt: boolean },
-  bytes: AsyncIterable<Buffer>,
-  origin: RowOrigin,
-  placeOf: PlaceReader,
-  add: (row: AdvRow) => void,
-) => Promise<RejectedRows>;
-
-/** Rows of a member that could not be read. */
+/** Rows of a table that could not be read. */
 export interface RejectedRows {
   count: number;
   /** Line of the first; null if there is none. */

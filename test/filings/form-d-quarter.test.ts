@@ -1,0 +1,217 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type QuarterTable, readFormDQuarter, type TableFile } from "#filings/form-d-quarter.ts";
+import { openPlaces } from "#filings/places.ts";
+import type { FormD } from "#filings/rows.ts";
+import { ImportFault } from "#importers/import-fault.ts";
+import { oneFiling, quarterFiles, together } from "./quarter.ts";
+
+/** Reads tables from chunks of a few bytes each. */
+async function read(files: Record<string, string>, chunkBytes = 7) {
+  const tables = Object.fromEntries(
+    Object.entries(files).map(([name, content]) => {
+      const bytes = Buffer.from(content);
+      const open = async function* () {
+        for (let at = 0; at < bytes.length; at += chunkBytes)
+          yield bytes.subarray(at, at + chunkBytes);
+      };
+      return [name.replace(".tsv", ""), { shown: name, size: bytes.length, open }];
+    }),
+  ) as unknown as Record<QuarterTable, TableFile>;
+  const filings: FormD[] = [];
+  const skipped: string[] = [];
+  const rejected: string[] = [];
+  await readFormDQuarter(
+    tables,
+    openPlaces("salt"),
+    (one) => filings.push(one),
+    (why) => skipped.push(why),
+    (file, line) => rejected.push(`${file}:${line}`),
+  );
+  return { filings, skipped, rejected };
+}
+
+const place = { city: "ORLANDO", stateOrCountry: "FL", state: "FL", country: "US", zip: "32801" };
+
+test("a filing is put together from the six tables, trimmed, without quoting, and without streets and phone numbers", async () => {
+  const { filings, skipped } = await read(quarterFiles(oneFiling("0001745524-26-000001")));
+  assert.deepEqual(skipped, []);
+  const [filing] = filings;
+  const { addressHash: issuerHash } = filing!.issuers[0]!.place;
+  const { addressHash: personHash } = filing!.persons[0]!.place;
+  assert.ok(issuerHash !== null && personHash !== null && issuerHash !== personHash);
+  assert.deepEqual(filings, [
+    {
+      accession: "0001745524-26-000001",
+      type: "D",
+      fileNumber: "021-316083",
+      filedOn: "2026-06-30",
+      sicCode: "6798",
+      origin: { file: "FORMDSUBMISSION.tsv", line: 2 },
+      previousAccession: null,
+      industry: "Pooled Investment Fund",
+      fundType: "Other Investment Fund",
+      isPooledTicked: true,
+      isTenantInCommonTicked: false,
+      exemptions: ["06b", "3C", "3C.5"],
+      firstSaleOn: "2026-06-20",
+      isIndefinite: true,
+      offeredUsd: null,
+      soldUsd: 788_172_352,
+      remainingUsd: null,
+      minimumUsd: 50_000,
+      investorCount: 12,
+      allowsNonAccredited: false,
+      amountNote: null,
+      issuers: [
+        {
+          cik: "0001745524",
+          name: "Briar Fund I, LP",
+          previousNames: ["Old Briar Fund, LP"],
+          entityType: "Limited Partnership",
+          jurisdiction: "DELAWARE",
+          place: { ...place, addressHash: issuerHash, firmInStreet: "BRIAR CAPITAL LLC" },
+        },
+      ],
+      persons: [
+        {
+          first: "Ann",
+          middle: null,
+          last: 'Smith "Annie',
+          roles: ["executive_officer", "director"],
+          clarification: "President of Briar Capital LLC, the Manager of the Issuer",
+          place: {
+            ...place,
+            city: "Tampa",
+            zip: "33601",
+            addressHash: personHash,
+            firmInStreet: null,
+          },
+        },
+      ],
+      recipients: [{ name: "Broker One", crd: null, broker: null }],
+      signatures: [{ issuerName: "Briar Fund I, LP", signer: "Ann Smith", title: "Manager" }],
+    },
+  ]);
+  assert.doesNotMatch(JSON.stringify(filings), /Home Street|ORANGE AVE|555-0100/);
+});
+
+test("only live filings of Form D count, and each is read once", async () => {
+  const filing = oneFiling("0001745524-26-000001");
+  const changed = (accession: string, cells: object) => {
+    const rows = oneFiling(accession);
+    return { ...rows, FORMDSUBMISSION: [{ ...rows.FORMDSUBMISSION[0], ...cells }] };
+  };
+  const rows = together(
+    filing,
+    changed("0001745524-26-000002", { TESTORLIVE: "TEST" }),
+    changed("0001745524-26-000003", { SUBMISSIONTYPE: "1-A" }),
+    { FORMDSUBMISSION: filing.FORMDSUBMISSION },
+    { ...oneFiling("0001745524-26-000004"), ISSUERS: [] },
+    { ...oneFiling("0001745524-26-000005"), OFFERING: [] },
+    changed("0001745524-26-000006", { SUBMISSIONTYPE: "D/A  ", FILING_DATE: "30-JUN-26" }),
+  );
+  const { filings, skipped } = await read(quarterFiles(rows), 4096);
+  assert.deepEqual(
+    filings.map(({ accession, type, filedOn }) => [accession, type, filedOn]),
+    [
+      ["0001745524-26-000001", "D", "2026-06-30"],
+      ["0001745524-26-000006", "D/A", "2026-06-30"],
+    ],
+  );
+  assert.deepEqual(skipped.toSorted(), ["no_issuer", "no_offering", "other_form", "test", "twice"]);
+});
+
+test("without the column TESTORLIVE every filing counts, and other columns may stand anywhere", async () => {
+  const files = quarterFiles(oneFiling("0001745524-26-000001"), {
+    without: ["TESTORLIVE", "SIC_CODE"],
+  });
+  files["FORMDSUBMISSION.tsv"] = files["FORMDSUBMISSION.tsv"]!.split("\n")
+    .map((line) => (line === "" ? "" : `new\t${line}`))
+    .join("\r\n");
+  const { filings } = await read(files);
+  assert.deepEqual(
+    filings.map(({ sicCode, fileNumber }) => [sicCode, fileNumber]),
+    [[null, "021-316083"]],
+  );
+});
+
+test("a table without a column that is needed is refused by the name of both", async () => {
+  const files = quarterFiles(oneFiling("0001745524-26-000001"), { without: ["TOTALAMOUNTSOLD"] });
+  await assert.rejects(read(files), (error) => {
+    assert.ok(error instanceof ImportFault);
+    assert.match(
+      error.message,
+      /^OFFERING\.tsv:1: the header has no column "TOTALAMOUNTSOLD", which OFFERING needs; download/,
+    );
+    return true;
+  });
+});
+
+test("a line break inside a cell does not end its row, a row with too many cells is left out, one that breaks off refuses the table", async () => {
+  const files = quarterFiles(
+    together(oneFiling("0001745524-26-000001"), oneFiling("0001745524-26-000002")),
+  );
+  const persons = files["RELATEDPERSONS.tsv"]!;
+  const broken = persons.replace("President of Briar", "President\nof Briar");
+  const { filings } = await read({ ...files, "RELATEDPERSONS.tsv": broken });
+  assert.deepEqual(
+    filings.map(({ persons: [one] }) => one?.clarification),
+    Array(2).fill("President of Briar Capital LLC, the Manager of the Issuer"),
+  );
+  const long = persons.replace("Ann\t", "Ann\t\t");
+  const { rejected, filings: others } = await read({ ...files, "RELATEDPERSONS.tsv": long });
+  assert.deepEqual(rejected, ["RELATEDPERSONS.tsv:2"]);
+  assert.deepEqual(
+    others.map((one) => one.persons.length),
+    [0, 1],
+  );
+  await assert.rejects(
+    read({ ...files, "RELATEDPERSONS.tsv": persons.slice(0, -100) }),
+    /RELATEDPERSONS\.tsv:3: the last row breaks off; download the quarter again/,
+  );
+});
+
+test("issuers and persons stand in the order of the filing, the primary issuer first", async () => {
+  const rows = oneFiling("0001745524-26-000001");
+  const [issuer] = rows.ISSUERS;
+  const [person] = rows.RELATEDPERSONS;
+  const { filings } = await read(
+    quarterFiles({
+      ...rows,
+      ISSUERS: [
+        {
+          ...issuer!,
+          ISSUER_SEQ_KEY: "10",
+          ENTITYNAME: "C",
+          IS_PRIMARYISSUER_FLAG: "NO",
+          CIK: "3",
+        },
+        { ...issuer!, ISSUER_SEQ_KEY: "9", ENTITYNAME: "B", IS_PRIMARYISSUER_FLAG: "NO", CIK: "2" },
+        {
+          ...issuer!,
+          ISSUER_SEQ_KEY: "11",
+          ENTITYNAME: "A",
+          ENTITYTYPE: "Other",
+          ENTITYTYPEOTHERDESC: "Series",
+        },
+      ],
+      RELATEDPERSONS: [
+        { ...person!, RELATEDPERSON_SEQ_KEY: "10", LASTNAME: "Y" },
+        { ...person!, RELATEDPERSON_SEQ_KEY: "9", LASTNAME: "X" },
+      ],
+    }),
+  );
+  assert.deepEqual(
+    filings[0]!.issuers.map(({ name, cik, entityType }) => [name, cik, entityType]),
+    [
+      ["A", "0001745524", "Series"],
+      ["B", "0000000002", "Limited Partnership"],
+      ["C", "0000000003", "Limited Partnership"],
+    ],
+  );
+  assert.deepEqual(
+    filings[0]!.persons.map(({ last }) => last),
+    ["X", "Y"],
+  );
+});
