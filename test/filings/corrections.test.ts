@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { looksLikeCorrections, readCorrections } from "#filings/corrections.ts";
+
+const read = (text: string) => readCorrections(Buffer.from(text), "corrections.ndjson");
+
+test("each kind of correction is read with its reason and its line", () => {
+  const lines = [
+    '{"gp":"crd:1","is":"Acme Capital","why":"spelling"}',
+    "",
+    '{"cik":1745524,"gp":"crd:1","why":"w"}',
+    '{"same":["crd:1","gp_abc"],"why":"w"}',
+    '{"why":"w","apart":["crd:1","0001745524","cik:1745525"]}',
+    '{"person":"crd:1/SMITH","apart":["000174552426000001"],"why":"w"}',
+    '{"person":"crd:1/SMITH","field":"title","value":null,"why":"w"}\r',
+  ];
+  assert.ok(looksLikeCorrections(lines.join("\n")));
+  assert.deepEqual(read(lines.join("\n")), [
+    { kind: "is", gp: "crd:1", name: "Acme Capital", why: "spelling", line: 1 },
+    { kind: "sponsor", cik: "0001745524", gp: "crd:1", why: "w", line: 3 },
+    { kind: "same", gps: ["crd:1", "gp_abc"], why: "w", line: 4 },
+    { kind: "apart", gp: "crd:1", ciks: ["0001745524", "0001745525"], why: "w", line: 5 },
+    {
+      kind: "personApart",
+      person: "crd:1/SMITH",
+      accessions: ["0001745524-26-000001"],
+      why: "w",
+      line: 6,
+    },
+    { kind: "personField", person: "crd:1/SMITH", field: "title", value: null, why: "w", line: 7 },
+  ]);
+});
+
+test("a line that is no correction is refused with its number and what to write", () => {
+  const faults: [line: string, words: RegExp][] = [
+    ['{"gp":"a","is":"B"}', /corrections\.ndjson:2: needs "why"/],
+    [
+      '{"gp":"a","was":"B","why":"w"}',
+      /:2: has the unknown member "was"; write \{"gp": ID, "is": NAME\}, or/,
+    ],
+    ['{"gp":"a","why":"w"}', /:2: is no correction; write/],
+    ['{"same":["a"],"why":"w"}', /:2: is no correction; write/],
+    ['{"apart":["a","b"],"why":"w"}', /:2: has no CIK in "apart"/],
+    ['{"cik":"x","gp":"a","why":"w"}', /:2: has no CIK in "cik"/],
+    ['{"person":"p","apart":["x"],"why":"w"}', /:2: has no accession number/],
+    ['{"gp":"a","gp":"b","why":"w"}', /:2: gives the key "gp" twice/],
+    ["[1]", /:2: must be a JSON object/],
+    ['{"gp"', /:2: is not JSON/],
+  ];
+  for (const [line, words] of faults) assert.throws(() => read(`\n${line}`), words, line);
+});
