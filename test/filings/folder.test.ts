@@ -1,0 +1,285 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { readFilings } from "#filings/folder.ts";
+import { ImportFault } from "#importers/import-fault.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { oneFiling, quarterFiles, together } from "./quarter.ts";
+import { writtenZip } from "./zip.ts";
+
+/** Writes files into a folder of their own, and returns it. */
+function writtenFolder(t: TestContext, files: Readonly<Record<string, string>>): string {
+  const folder = temporaryFolder(t);
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
+  return folder;
+}
+
+async function read(t: TestContext, paths: readonly string[], salt = "salt") {
+  const scratchFile = join(temporaryFolder(t), "rows.sqlite");
+  const { filings, report } = await readFilings(paths, { scratchFile, salt });
+  t.after(() => filings.close());
+  const rows = {
+    formD: [...filings.formD()],
+    advisers: [...filings.advisers()],
+    corrections: filings.corrections,
+  };
+  return { rows, report, filings, scratchFile };
+}
+
+const submission = (accession: string, form = "D", fileNumber = "021-999999") =>
+  [
+    "<SEC-DOCUMENT>",
+    `<SEC-HEADER>${accession}.hdr.sgml : 20260701`,
+    `ACCESSION NUMBER:\t\t${accession}`,
+    `CONFORMED SUBMISSION TYPE:\t${form}`,
+    "FILED AS OF DATE:\t\t20260701",
+    "FILER:",
+    "",
+    "\tCOMPANY DATA:\t",
+    "\t\tCOMPANY CONFORMED NAME:\t\t\tLarch Street LLC",
+    "\t\tCENTRAL INDEX KEY:\t\t\t0001700001",
+    "",
+    "\tFILING VALUES:",
+    "\t\tFORM TYPE:\t\tD",
+    `\t\tSEC FILE NUMBER:\t${fileNumber}`,
+    "</SEC-HEADER>",
+    "<DOCUMENT>",
+    "<TYPE>D",
+    "<TEXT>",
+    "<XML>",
+    primaryDocument,
+    "</XML>",
+    "</TEXT>",
+    "</DOCUMENT>",
+    "</SEC-DOCUMENT>",
+    "",
+  ].join("\n");
+
+const primaryDocument = `<?xml version="1.0"?>
+<edgarSubmission>
+  <schemaVersion>X0708</schemaVersion>
+  <submissionType>D</submissionType>
+  <testOrLive>LIVE</testOrLive>
+  <primaryIssuer><cik>0001700001</cik><entityName>Larch Street LLC</entityName>
+    <issuerAddress><street1>1 Larch Street</street1><city>Reno</city><stateOrCountry>NV</stateOrCountry><zipCode>89501</zipCode></issuerAddress>
+    <entityType>Limited Liability Company</entityType></primaryIssuer>
+  <relatedPersonsList/>
+  <offeringData><industryGroup><industryGroupType>Residential</industryGroupType></industryGroup>
+    <typeOfFiling><newOrAmendment><isAmendment>false</isAmendment></newOrAmendment><dateOfFirstSale><yetToOccur>true</yetToOccur></dateOfFirstSale></typeOfFiling>
+    <offeringSalesAmounts><totalOfferingAmount>100</totalOfferingAmount><totalAmountSold>0</totalAmountSold><totalRemaining>100</totalRemaining></offeringSalesAmounts>
+  </offeringData>
+</edgarSubmission>`;
+
+const index = `Description:  Daily Index
+Form Type   Company Name      CIK         Date Filed  File Name
+---------------------------------------------------------------
+10-K        Acme  D  Corp     1700009     20260702    edgar/data/1700009/0001700009-26-000001.txt
+D           Larch Street LLC  1700001     20260702    edgar/data/1700001/0001700001-26-000002.txt
+`;
+const master = `CIK|Company Name|Form Type|Date Filed|File Name
+--------------------------------------------------------------------------------
+1700001|Larch Street LLC|D|2026-07-02|edgar/data/1700001/0001700001-26-000002.txt
+`;
+const zips = "89501,32031,Reno,NV,Washoe County,H1\n";
+const areas = 'cbsacode,cbsatitle,fipsstatecode,fipscountycode\n39900,"Reno, NV",32,31\n';
+const corrections = '{"gp":"crd:1","is":"Acme","why":"w"}\n';
+
+/** Writes one file of every kind under names that say nothing, and returns the folder. */
+async function everything(t: TestContext): Promise<string> {
+  const folder = writtenFolder(t, {
+    "a.dat": submission("0001700001-26-000001"),
+    "deep/000170000126000002/x.dat": primaryDocument,
+    "b.dat": index,
+    "c.dat": master,
+    "d.dat": zips,
+    "e.dat": areas,
+    "f.dat": corrections,
+    ...quarterFiles(oneFiling("0001745524-26-000002", "Briar Fund II, LP"), {
+      folder: "2026Q1_d/",
+    }),
+    "notes.md": "# Notes",
+    "bare.xml": primaryDocument,
+    "denied.idx":
+      '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessDenied</Code></Error>',
+    "error.html": "<!DOCTYPE html><p>403",
+    "annual.txt": submission("0001700001-26-000009", "10-K"),
+    "2026Q1_d/FORMD_metadata.json": "{}",
+    empty: "",
+  });
+  await writtenZip(
+    folder,
+    "z.dat",
+    quarterFiles(oneFiling("0001745524-26-000001"), { folder: "2026Q2_d/" }),
+  );
+  await writtenZip(folder, "adv.dat", {
+    "IA_ADV_Base_A_20260701_20260731.csv":
+      "FilingID,DateSubmitted,1A,1B1,1C-Legal,1C-Business,1C-New Name,1D,1E1,1F1-Street 1,1F1-Street 2,1F1-City,1F1-State,1F1-Country,1F1-Postal,1P,5F2c\n" +
+      '7,07/10/2026 04:20:33 PM,"ACME, LLC",Acme,,,,801-12345,123,1 Larch Street,,Reno,NV,United States,89501,,1000\n',
+    "IA_ADV_Base_B_20260701_20260731.csv": "FilingID,3A\n7,LLC\n",
+  });
+  await writtenZip(folder, "book.xlsx", { "xl/workbook.xml": "<x/>" });
+  return folder;
+}
+
+test("every file is recognised by its content, and what is none of these is listed with the reason", async (t) => {
+  const folder = await everything(t);
+  symlinkSync(join(folder, "a.dat"), join(folder, "link"));
+  const { rows, report, filings } = await read(t, [folder]);
+  assert.deepEqual(report.files, {
+    form_d_quarter: 2,
+    form_d_filing: 2,
+    adv: 1,
+    corrections: 1,
+    zip_county: 1,
+    county_cbsa: 1,
+    edgar_index: 2,
+  });
+  assert.deepEqual(
+    rows.formD.map(({ accession, fileNumber, filedOn }) => [accession, fileNumber, filedOn]),
+    [
+      ["0001745524-26-000001", "021-316083", "2026-06-30"],
+      ["0001745524-26-000002", "021-316083", "2026-06-30"],
+      ["0001700001-26-000001", "021-999999", "2026-07-01"],
+      ["0001700001-26-000002", null, "2026-07-02"],
+    ],
+  );
+  assert.deepEqual(
+    rows.advisers.map(([filing]) => [filing!.crd, filing!.legalName]),
+    [["123", "ACME, LLC"]],
+  );
+  assert.deepEqual(
+    [report.formD, report.advisers, report.unnumbered, report.undated],
+    [4, 1, 1, 0],
+  );
+  assert.deepEqual(report.skipped, {});
+  assert.deepEqual(rows.corrections, [
+    { kind: "is", gp: "crd:1", name: "Acme", why: "w", line: 1 },
+  ]);
+  assert.equal(filings.geography.marketOf(rows.formD[3]!.issuers[0]!.place), "Reno, NV");
+  assert.deepEqual(
+    Object.fromEntries(
+      report.leftOut.map(({ file, reason }) => [file.slice(folder.length + 1), reason]),
+    ),
+    {
+      link: "is a symbolic link; name what it leads to",
+      "2026Q1_d/FORMD_metadata.json": "is not a filing, nor another file that is read",
+      "annual.txt": 'is a filing of form "10-K", not of form D',
+      "bare.xml":
+        "has no header and no accession number in its path; name its folder by it, such as 0001234567-25-000001",
+      "denied.idx":
+        "is a web page, or an error message of the site it came from; download the file again",
+      "book.xlsx": "is an archive without tables of Form D or Form ADV; unpack it",
+      empty: "is empty",
+      "error.html":
+        "is a web page, or an error message of the site it came from; download the file again",
+      "notes.md": "is not a filing, nor another file that is read",
+    },
+  );
+});
+
+test("rows do not depend on the order of the paths, nor on the salt but for hashes", async (t) => {
+  const folder = await everything(t);
+  const names = [
+    "z.dat",
+    "f.dat",
+    "a.dat",
+    "deep",
+    "2026Q1_d",
+    "b.dat",
+    "adv.dat",
+    "d.dat",
+    "e.dat",
+  ].map((name) => join(folder, name));
+  const withoutHashes = (rows: object) =>
+    JSON.stringify(rows).replaceAll(/"addressHash":"[^"]+"/g, "");
+  const { rows } = await read(t, names);
+  const { rows: reversed } = await read(t, [...names.toReversed(), names[0]!]);
+  assert.deepEqual(reversed, rows);
+  const { rows: salted } = await read(t, names, "other");
+  assert.notDeepEqual(salted, rows);
+  assert.equal(withoutHashes(salted), withoutHashes(rows));
+});
+
+test("a filing that a quarter has too is the quarter's, and is reported", async (t) => {
+  const accession = "0001745524-26-000001";
+  const folder = writtenFolder(t, { "a.txt": submission(accession) });
+  await writtenZip(
+    folder,
+    "q.zip",
+    quarterFiles(together(oneFiling(accession), oneFiling("0001745524-26-000002"))),
+  );
+  const { rows, report } = await read(t, [folder]);
+  assert.deepEqual(
+    rows.formD.map(({ issuers }) => issuers[0]!.name),
+    ["Briar Fund I, LP", "Briar Fund I, LP"],
+  );
+  assert.deepEqual(report.skipped, { twice: 1 });
+});
+
+const refused = (t: TestContext, paths: readonly string[], words: RegExp) =>
+  assert.rejects(read(t, paths), (error) => {
+    assert.ok(error instanceof ImportFault, String(error));
+    assert.match(error.message, words);
+    return true;
+  });
+
+test("a recognised file that is damaged is refused by name with the next step, and leaves no file behind", async (t) => {
+  const files = quarterFiles(oneFiling("0001745524-26-000001"));
+  const { "SIGNATURES.tsv": _, ...five } = files;
+  await refused(
+    t,
+    [writtenFolder(t, five)],
+    /FORMDSUBMISSION\.tsv: is part of a Form D quarter without SIGNATURES\.tsv; download the quarter again/,
+  );
+  const folder = temporaryFolder(t);
+  await refused(
+    t,
+    [await writtenZip(folder, "q.zip", five)],
+    /q\.zip: is part of a Form D quarter without SIGNATURES\.tsv/,
+  );
+  await refused(
+    t,
+    [writtenFolder(t, { "a.txt": submission("0001700001-26-000001").slice(0, 900) })],
+    /a\.txt/,
+  );
+  await refused(
+    t,
+    [writtenFolder(t, { "corrections.ndjson": "crd:1 is Acme\n" })],
+    /corrections\.ndjson:1: is not JSON/,
+  );
+  await refused(
+    t,
+    [
+      writtenFolder(t, {
+        "form.idx": index.replace(
+          "20260702    edgar/data/1700001",
+          "            edgar/data/1700001",
+        ),
+      }),
+    ],
+    /form\.idx:5: has no date/,
+  );
+  const scratchFile = join(temporaryFolder(t), "rows.sqlite");
+  await assert.rejects(readFilings([writtenFolder(t, five)], { scratchFile, salt: "s" }));
+  assert.ok(!existsSync(scratchFile));
+});
+
+test("paths that are not there are refused, all by name", async (t) => {
+  const folder = temporaryFolder(t);
+  await refused(
+    t,
+    [join(folder, "a"), folder, join(folder, "b")],
+    /\/a: there is no such file or folder; check the path\n {2}.*\/b: there is no such/,
+  );
+});
+
+test("closing the filings removes what lay between reading and resolving", async (t) => {
+  const { filings, scratchFile } = await read(t, [await everything(t)]);
+  assert.ok(existsSync(scratchFile));
+  filings.close();
+  assert.ok(!existsSync(scratchFile));
+});
