@@ -48,17 +48,13 @@ export const isFundNamed = (filing: FormD): boolean =>
 
 /** Returns what the issuer is. @param sponsors names of the firms that the filing names as sponsors */
 export function classify(filing: FormD, sponsors: readonly string[] = []): Classification {
-  const { name } = filing.issuers[0]!;
-  const out = (reason: string): Classification => ({ kind: "out", reason, isAccommodation: false });
   const why = realEstateReason(filing, sponsors);
-  if (why === null)
-    return out(
-      filing.industry === null
-        ? "no industry"
-        : `industry ${filing.industry}, no word of real estate`,
-    );
+  if (why === null) {
+    const reason = `industry ${filing.industry ?? "not given"}, no word of real estate`;
+    return { kind: "out", reason, isAccommodation: false };
+  }
   const isAccommodation = isAccommodationRound(filing);
-  const word = fundWord(name);
+  const word = fundWord(filing.issuers[0]!.name);
   const fund = isPooledIndustry(filing)
     ? "pooled by industry"
     : isReitIndustry(filing)
@@ -96,8 +92,9 @@ function isAccommodationRound(filing: FormD): boolean {
     [name, broker].some((firm) => firm !== null && professionIn(firm) === "accommodation"),
   );
   const amount = filing.offeredUsd ?? filing.soldUsd ?? 0;
-  const isSmall = amount >= 100_000 && amount <= 150_000 && (filing.minimumUsd ?? 1000) <= 1000;
-  return isListed || isSmall;
+  const isKnown = filing.offeredUsd !== null || (filing.investorCount ?? 0) >= 100;
+  const isRound = isKnown && amount >= 100_000 && amount <= 150_000;
+  return isListed ? amount < 1_000_000 : isRound && (filing.minimumUsd ?? 0) <= 1000;
 }
 
 /** What is known of real-estate offerings when advisers are judged. */

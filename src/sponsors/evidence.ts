@@ -1,4 +1,5 @@
 /** Evidence that a firm stands behind an issuer or a GP: which rule found it, where, and why it was taken or refused. */
+import type { FormD } from "#filings/rows.ts";
 import type { provenanceBases } from "#records/vocabulary.ts";
 import { baseName, stemOf } from "./names.ts";
 
@@ -42,12 +43,14 @@ export interface Candidate extends Evidence {
   stem: string;
 }
 
-/** Returns a candidate; what is not given follows from the firm's name and the basis. */
+/** Returns a candidate of a filing; what is not given follows from the firm's name and the basis. */
 export const candidateOf = (
-  given: Omit<Candidate, "name" | "stem" | "confidence"> & { confidence?: number },
+  { accession }: FormD,
+  given: Omit<Candidate, "name" | "stem" | "confidence" | "document"> & { confidence?: number },
 ): Candidate => ({
+  confidence: confidenceOf[given.basis],
   ...given,
-  confidence: given.confidence ?? confidenceOf[given.basis],
+  document: accession,
   name: baseName(given.firm),
   stem: stemOf(given.firm),
 });

@@ -18,13 +18,18 @@ export const wordsOf = (list: List): readonly string[] => lists[list].words;
 export const isWordOf = (list: List, word: string): boolean => setsOf.get(list)!.has(word);
 
 const generic = ["vehicle", "trade", "business", "assets", "properties", "idle"] as const;
-const numeral = /^(?:!|(?:x{0,3}(?:ix|iv|v?i{0,3}))(?<!^)|\d+)(?: ?[a-z])?$/;
+const numeral =
+  /^(?:!|(?:x{0,3}(?:ix|iv|v?i{0,3}))(?<!^)|(?=\w{4,}$)c{0,3}(?:xc|xl|lx{0,3})(?:ix|iv|v?i{0,3})|\d+)(?: ?[a-z])?$/;
+
+/** Signs that a name may hold one of the spellings below. Most names hold none, and are read faster. */
+const mayBeRespelled =
+  /[(./&]|\b(?:series of|limited|general|managing|trust|dba|co-? ?invest|l l c|l p)/i;
 
 /** Spellings that would hide a form or a role from a reading word by word. */
 const respelled: readonly (readonly [RegExp, string])[] = [
   [/\([^)]*\)?/g, " "],
   [/\s+(?:d\/b\/a|dba|f\/k\/a|a\/k\/a)\s.*$/i, ""],
-  [/(?<=\S)[\s,–-]+(?:(?:an?|each a)\s+)?(?:\w+\s+)?series of\b.*$/i, ""],
+  [/(?<=\S)[\s,–-]+(?:(?:as )?(?:an?|each a)\s+)?(?:\w+\s+)?series of\b.*$/i, ""],
   [/\blimited liability company\b/gi, "LLC"],
   [/\blimited liability partnership\b/gi, "LLP"],
   [/\blimited partnership\b/gi, "LP"],
@@ -45,7 +50,9 @@ interface Token {
 }
 
 function tokensOf(name: string): Token[] {
-  const text = respelled.reduce((all, [pattern, short]) => all.replace(pattern, short), name);
+  const text = mayBeRespelled.test(name)
+    ? respelled.reduce((all, [pattern, short]) => all.replace(pattern, short), name)
+    : name;
   return text
     .split(/[\s,;]+/)
     .filter(Boolean)
@@ -60,19 +67,23 @@ const isDistinctive = ({ word }: Token) =>
   !generic.some((list) => isWordOf(list, word)) && !isForm(word) && !/^[a-z]?$/.test(word);
 
 interface Core {
+  /** Folded words of the whole name. */
+  words: readonly string[];
   kept: readonly Token[];
   cut: readonly Token[];
+  stem: string;
 }
 
 /** Cores of names by name: each is asked for several times while its filing is judged. */
 const cores = new Map<string, Core>();
-const coresMax = 5000;
+const coresMax = 200;
 
 /** Cuts forms, numerals and role words from the end, as long as a word of the firm's own is left. */
 function coreOf(name: string): Core {
   const known = cores.get(name);
   if (known) return known;
   const kept = tokensOf(name);
+  const words = kept.flatMap(({ word }) => word || []);
   const cut: Token[] = [];
   while (kept.length > 1) {
     const { word } = kept.at(-1)!;
@@ -80,11 +91,13 @@ function coreOf(name: string): Core {
     if (!isIdle && !(isRole(word) && kept.slice(0, -1).some(isDistinctive))) break;
     cut.unshift(kept.pop()!);
   }
+  const core = { words, kept, cut, stem: fold(textOf(kept)) };
   if (cores.size >= coresMax) cores.clear();
-  cores.set(name, { kept, cut });
-  return { kept, cut };
+  cores.set(name, core);
+  return core;
 }
 
+const wordsIn = (name: string) => coreOf(name).words;
 const coreWords = (name: string) => coreOf(name).kept.map(({ word }) => word);
 const textOf = (tokens: readonly Token[]) => tokens.map(({ text }) => text).join(" ");
 
@@ -92,7 +105,7 @@ const textOf = (tokens: readonly Token[]) => tokens.map(({ text }) => text).join
  * Returns the stem of a firm's name, folded: without parentheses, series, legal form, numerals and role words. Names of
  * one firm and of its vehicles have equal stems.
  */
-export const stemOf = (name: string): string => fold(textOf(coreOf(name).kept));
+export const stemOf = (name: string): string => coreOf(name).stem;
 
 /**
  * Returns the name of the firm in a vehicle's or a firm's name, with readable capitals. A stem of one word keeps the
@@ -140,17 +153,16 @@ function capitalise(part: string, index: number, count: number): string {
 }
 
 const isStrongForm = (word: string) => isForm(word) && !isWordOf("weakForms", word);
-const plainWords = (text: string) => tokensOf(text).flatMap(({ word }) => word || []);
 
 /** Reports whether a name of several words ends in a legal form that is no surname. */
 export function hasForm(name: string): boolean {
-  const words = plainWords(name);
+  const words = wordsIn(name);
   return words.length > 1 && isStrongForm(words.at(-1)!);
 }
 
 /** Reports whether a text of several words ends in a legal form, or in another word that ends names of firms. */
 export function isFirmLike(text: string): boolean {
-  const words = plainWords(text);
+  const words = wordsIn(text);
   const last = words.at(-1)!;
   const lists = ["business", "trade", "vehicle"] as const;
   return words.length > 1 && (isForm(last) || lists.some((list) => isWordOf(list, last)));
@@ -169,7 +181,7 @@ export function entityOf({ first, middle, last }: RelatedPerson): string | null 
   const [before, whole] = [rest.join(" "), [...rest, last].join(" ")];
   if (isSuffix(last)) return whole;
   if (isSuffix(before)) return `${last} ${before}`;
-  const words = plainWords(last);
+  const words = wordsIn(last);
   const isFirm = isFirmLike(last) && !(words.length === 2 && isWordOf("weakForms", words[1]!));
   if (fold(before) === fold(last)) return isFirm || words.length > 1 ? last : null;
   return !isFirm ? null : isFirmLike(before) ? last : whole;
@@ -177,7 +189,7 @@ export function entityOf({ first, middle, last }: RelatedPerson): string | null 
 
 /** Reports whether a field holds nothing but a legal form, such as `LLC` or `GP, LLC`. */
 function isSuffix(part: string): boolean {
-  const words = plainWords(part);
+  const words = wordsIn(part);
   return words.some(isStrongForm) && words.every((word) => isForm(word) || word === "gp");
 }
 
@@ -196,7 +208,7 @@ export const namesStreet = (name: string): boolean =>
 
 /** Returns a name as two that mean one firm are equal: folded, without legal form. */
 export const firmKey = (name: string): string => {
-  const words = plainWords(name);
+  const words = [...wordsIn(name)];
   while (words.length > 1 && isForm(words.at(-1)!)) words.pop();
   return words.join(" ");
 };

@@ -10,6 +10,8 @@ interface Entity {
   role: string;
   /** 3 for a manager or adviser, 2 for a general partner, 1 for a firm whose role only its name or a tick tells. */
   rank: number;
+  /** What speaks against it, or null. */
+  objected: string | null;
 }
 
 /**
@@ -21,22 +23,16 @@ export function entityCandidates(filing: FormD, isFund: boolean): Candidate[] {
   const entities = filing.persons.flatMap((person): Entity[] => {
     const firm = entityOf(person);
     const role = person.clarification ?? "";
-    return firm === null
-      ? []
-      : [{ firm, person, role, rank: isManaging(role) ? 3 : isPartnering(role) ? 2 : 1 }];
+    if (firm === null) return [];
+    const rank = isManaging(role) ? 3 : isPartnering(role) ? 2 : 1;
+    return [{ firm, person, role, rank, objected: objection(filing, firm, role, isFund) }];
   });
-  const judged = entities.map((entity) => ({
-    ...entity,
-    why: objection(filing, entity.firm, entity.role, isFund),
-  }));
-  const best = judged.filter(({ why }) => why === null).toSorted(byPreference)[0];
-  return judged.map((entity) => {
-    const why =
-      entity.why ??
-      (best && stemOf(best.firm) !== stemOf(entity.firm) ? `${best.firm} goes before it` : null);
-    const { firm, person, role, rank } = entity;
-    return candidateOf({
-      basis: entity.why === dealOnly ? "related_entity_deal" : "related_entity",
+  const best = entities.filter(({ objected }) => objected === null).toSorted(byPreference)[0];
+  return entities.map(({ firm, person, role, rank, objected }) => {
+    const isBehind = best !== undefined && stemOf(best.firm) !== stemOf(firm);
+    const why = objected ?? (isBehind ? `${best.firm} goes before it` : null);
+    return candidateOf(filing, {
+      basis: objected === dealOnly ? "related_entity_deal" : "related_entity",
       ...(why === null && rank === 1 && { confidence: 0.7 }),
       field: role === "" ? "RELATEDPERSONS" : "RELATIONSHIPCLARIFICATION",
       text:
@@ -44,7 +40,6 @@ export function entityCandidates(filing: FormD, isFund: boolean): Candidate[] {
           ? `${firm} (${person.roles.join(", ").replaceAll("_", " ")})`
           : `${firm}: ${role}`,
       firm,
-      document: filing.accession,
       isTaken: why === null,
       why:
         why ?? (rank > 1 ? "the filing says what it does" : "it stands among the related persons"),
@@ -68,12 +63,11 @@ export function seriesCandidates(filing: FormD, isFund: boolean): Candidate[] {
   if (master === null || ownWords(master).length === 0) return [];
   const why = objection(filing, master, "", isFund);
   return [
-    candidateOf({
+    candidateOf(filing, {
       basis: "series_master",
       field: "ENTITYNAME",
       text: name,
       firm: master,
-      document: filing.accession,
       isTaken: why === null,
       why: why ?? "the issuer is its series",
     }),
@@ -82,12 +76,11 @@ export function seriesCandidates(filing: FormD, isFund: boolean): Candidate[] {
 
 /** Returns the issuer's own stem, which names no GP. */
 export const issuerCandidate = (filing: FormD): Candidate =>
-  candidateOf({
+  candidateOf(filing, {
     basis: "issuer_stem",
     field: "ENTITYNAME",
     text: filing.issuers[0]!.name,
     firm: filing.issuers[0]!.name,
-    document: filing.accession,
     isTaken: false,
     why: "the issuer's own name names nobody else",
   });

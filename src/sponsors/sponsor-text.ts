@@ -143,13 +143,12 @@ function judgeSentences(
     const isSure =
       isLeading(role) || meant.filter((one) => stemOf(one.link.firm) === stemOf(firm)).length > 1;
     found.push(
-      candidateOf({
+      candidateOf(filing, {
         basis: why === dealOnly ? "related_entity_deal" : "sponsor_text",
         ...(isTaken && !isSure && { confidence: sentence.field === "SIGNATURETITLE" ? 0.8 : 0.7 }),
         field: sentence.field,
         text: sentence.text,
         firm,
-        document: filing.accession,
         isTaken,
         why,
       }),
@@ -234,13 +233,12 @@ function streetCandidates(filing: FormD, object: Objection): Candidate[] {
       filing.issuers.some(({ name }) => ownWords(name).includes(word)),
     );
     const isSure = isOfIssuer && (isKnown || stems.has(stemOf(firm)));
-    return candidateOf({
+    return candidateOf(filing, {
       basis: objected === dealOnly ? "related_entity_deal" : "sponsor_text",
       ...(why === null && { confidence: isSure ? confidenceOf.sponsor_text : 0.7 }),
       field,
       text: firm,
       firm,
-      document: filing.accession,
       isTaken: why === null,
       why: why ?? "the address is in its care",
     });

@@ -87,6 +87,8 @@ test("a round that finds a REIT its holders is told by amounts or by who sells i
   assert.ok(
     isAccommodation({ recipients: [{ name: "Jo Doe", crd: null, broker: "A5 Securities, LLC" }] }),
   );
+  assert.ok(isAccommodation({ soldUsd: 125_000, investorCount: 125 }));
+  assert.ok(!isAccommodation({ soldUsd: 125_000, investorCount: 2 }));
   assert.ok(!isAccommodation({ offeredUsd: 25_000_000 }));
   assert.ok(!classify(filingOf({ name: "Elm Row LLC", offeredUsd: 125_000 })).isAccommodation);
 });
