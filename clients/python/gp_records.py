@@ -118,6 +118,7 @@ ProvenanceBasis = str | Literal[
     "related_entity_deal",
     "issuer_stem",
     "named_sponsor",
+    "corrected",
 ]
 
 
@@ -138,6 +139,7 @@ class Provenance(TypedDict):
     # - `related_entity_deal`: The filing names a related entity that exists for this deal alone.
     # - `issuer_stem`: Only the issuer's name points to the GP.
     # - `named_sponsor`: A public register names the sponsor.
+    # - `corrected`: The operator corrected what the source says.
     basis: ProvenanceBasis
     # Confidence that the record is right, from 0 to 1.
     confidence: float

@@ -136,6 +136,7 @@ export const closedLists = {
     related_entity_deal: "The filing names a related entity that exists for this deal alone.",
     issuer_stem: "Only the issuer's name points to the GP.",
     named_sponsor: "A public register names the sponsor.",
+    corrected: "The operator corrected what the source says.",
   },
   externalIdKeys: {
     cik: "Central Index Key (CIK) that the SEC assigns.",

@@ -53,7 +53,7 @@ test("lists of enums are checked value by value", () => {
   assert.equal(fault("gp", { strategies: ["magic"] })[0]?.field, "strategies.0");
   assert.equal(fault("signal", { property_types: ["castle"] })[0]?.field, "property_types.0");
   const bases =
-    "stated, adv_file_number, adv_fund_name, related_entity, cluster, series_master, related_entity_deal, issuer_stem, named_sponsor";
+    "stated, adv_file_number, adv_fund_name, related_entity, cluster, series_master, related_entity_deal, issuer_stem, named_sponsor, corrected";
   for (const basis of bases.split(", "))
     assert.deepEqual(fault("gp", { provenance: { basis } }), []);
   assert.equal(fault("gp", { provenance: { basis: "hearsay" } })[0]?.field, "provenance.basis");

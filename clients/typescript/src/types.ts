@@ -66,6 +66,7 @@ export type ProvenanceBasis =
   | "related_entity_deal"
   | "issuer_stem"
   | "named_sponsor"
+  | "corrected"
   | (string & {});
 
 /** Where the record comes from and how certain it is. */
@@ -85,6 +86,7 @@ export interface Provenance {
    * - `related_entity_deal`: The filing names a related entity that exists for this deal alone.
    * - `issuer_stem`: Only the issuer's name points to the GP.
    * - `named_sponsor`: A public register names the sponsor.
+   * - `corrected`: The operator corrected what the source says.
    */
   basis: ProvenanceBasis;
   /** Confidence that the record is right, from 0 to 1. */

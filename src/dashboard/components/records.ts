@@ -37,6 +37,7 @@ export const basisWords: Readonly<Record<Provenance["basis"], string>> = {
   related_entity_deal: "identified by a related entity formed for this deal alone",
   issuer_stem: "identified by the issuer's name alone",
   named_sponsor: "named in a public register",
+  corrected: "corrected by the operator",
 };
 
 /** Returns words such as "demo, stated, confidence 100 %". */

@@ -1,0 +1,309 @@
+/** Puts the principals of a GP together from every filing that names them. Nobody is merged across GPs. */
+import type { AdviserFiling, Correction } from "#filings/rows.ts";
+import type { CanonicalPrincipal } from "#records/canonical.ts";
+import type { Provenance } from "#records/common.ts";
+import { editDistance } from "#records/edit-distance.ts";
+import { fold } from "#records/fold.ts";
+import type { ownershipBands, principalRoles } from "#records/vocabulary.ts";
+import { entityOf, readable } from "./names.ts";
+import { adviserUrl, filedOn, filingUrl } from "./offerings.ts";
+import type { ResolvedGp } from "./resolve.ts";
+
+type Role = (typeof principalRoles)[number];
+type Band = (typeof ownershipBands)[number];
+type Link = Pick<Provenance, "basis" | "confidence" | "url">;
+export type Principal = Omit<CanonicalPrincipal, "record" | "gps">;
+
+/** A filing's words about a person. */
+interface Mention {
+  /** Subject of the filing: `crd:N` of an adviser, `cik:N` of an issuer. */
+  subject: string;
+  /** Accession number or FilingID. */
+  document: string;
+  first: string;
+  middle: string | null;
+  last: string;
+  /** `jr`, `iii` and the like, folded; "" without one. */
+  suffix: string;
+  crd: string | null;
+  title: string;
+  roles: Role[];
+  band: Band | null;
+  since: string | null;
+  date: string;
+  link: Link;
+}
+
+const bands: Readonly<Record<string, Band>> = {
+  NA: "under_5",
+  A: "5_10",
+  B: "10_25",
+  C: "25_50",
+  D: "50_75",
+  E: "over_75",
+};
+
+const roleWords = {
+  executive_officer: "Executive Officer",
+  director: "Director",
+  promoter: "Promoter",
+} as const;
+
+/** Roles that titles name. */
+const titleRoles: readonly (readonly [RegExp, Role])[] = [
+  [/\bgeneral partner\b/i, "general_partner"],
+  [/\bmanag(?:ing member|er)\b/i, "managing_member"],
+  [/\bcompliance\b/i, "compliance"],
+  [/\bdirector\b/i, "director"],
+  [/\b(?:chief|president|officer|ceo|cfo|coo)\b/i, "executive_officer"],
+];
+const rolesIn = (title: string | null): Role[] =>
+  titleRoles.filter(([pattern]) => pattern.test(title ?? "")).map(([, role]) => role);
+
+/**
+ * Returns the principals of a GP, by id.
+ * @param advisers the Form ADV filings of its CRD numbers, oldest first.
+ */
+export function principalsOf(
+  gp: ResolvedGp,
+  advisers: readonly AdviserFiling[],
+  corrections: readonly Correction[],
+  publicId: (key: string) => string,
+): Principal[] {
+  const mentions = [...advisers.flatMap(adviserMentions), ...vehicleMentions(gp)];
+  const people = group(mentions).flatMap((person) => part(person, corrections, publicId));
+  const names = Map.groupBy(people, lowestKey);
+  return people
+    .map((person) => {
+      const key = lowestKey(person);
+      const crd = crdOf(person);
+      const isShared = names.get(key)!.length > 1;
+      const id = isShared && crd !== null ? `${key}/${crd}` : key;
+      return correct(principalOf(id, person), corrections, publicId);
+    })
+    .filter(({ id }, i, all) => all.findIndex((other) => other.id === id) === i)
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+function adviserMentions(filing: AdviserFiling): Mention[] {
+  return filing.owners
+    .filter(({ isPerson }) => isPerson)
+    .flatMap((owner): Mention[] => {
+      const [last = "", first = "", middle = ""] = owner.name.split(",").map((one) => one.trim());
+      if (first === "" || last === "") return [];
+      const band = bands[owner.ownershipCode ?? ""] ?? null;
+      return [
+        {
+          subject: `crd:${filing.crd}`,
+          document: filing.filingId,
+          ...nameParts(first, middle, last),
+          crd: owner.crd,
+          title: readable(owner.title ?? "Owner"),
+          roles: [
+            ...rolesIn(owner.title),
+            ...(owner.isControlPerson ? ["control_person" as const] : []),
+            ...(band !== null && band !== "under_5" ? ["owner" as const] : []),
+          ],
+          band,
+          since: owner.since,
+          date: filing.filedOn,
+          link: { basis: "stated", confidence: 1, url: adviserUrl(filing.crd) },
+        },
+      ];
+    });
+}
+
+function vehicleMentions({ vehicles }: ResolvedGp): Mention[] {
+  return vehicles.flatMap(({ cik, filings, link }) =>
+    filings.flatMap((filing) =>
+      filing.persons.flatMap((person): Mention[] => {
+        const { first, middle, last, roles, clarification } = person;
+        if (!first || !last || link === null || entityOf(person) !== null) return [];
+        const words = clarification ?? roles.map((role) => roleWords[role]).join(", ");
+        const issuer = readable(filing.issuers[0]!.name);
+        const { basis, confidence } = link.evidence;
+        return [
+          {
+            subject: `cik:${cik}`,
+            document: filing.accession,
+            ...nameParts(first, middle ?? "", last),
+            crd: null,
+            title: clarification === null ? `${words} of ${issuer}` : `${words} (${issuer})`,
+            roles: [...roles, ...rolesIn(clarification)],
+            band: null,
+            since: null,
+            date: filedOn(filing),
+            link: { basis: basis as Link["basis"], confidence, url: filingUrl(filing) },
+          },
+        ];
+      }),
+    ),
+  );
+}
+
+const suffixes = /[\s,]+(jr|sr|ii|iii|iv)\.?$/i;
+const blank = /^(?:n\/?a|none|[-._*]+)$/i;
+
+/** Returns the parts of a name in readable capitals, the suffix apart. */
+function nameParts(first: string, middle: string, last: string) {
+  const suffix = suffixes.exec(last)?.[1]?.toLowerCase() ?? "";
+  return {
+    first: proper(first),
+    middle: middle === "" || blank.test(middle) ? null : proper(middle),
+    last: proper(last.replace(suffixes, "")),
+    suffix,
+  };
+}
+
+/** Returns a person's name in mixed case if it is all capitals or all small letters. */
+const proper = (name: string): string =>
+  name !== name.toUpperCase() && name !== name.toLowerCase()
+    ? name
+    : name
+        .toLowerCase()
+        .replace(
+          /(?:^|[\s'’.-]|\bmc)\p{L}/gu,
+          (start) => start.slice(0, -1) + start.at(-1)!.toUpperCase(),
+        )
+        .replace(/\bmc/g, "Mc");
+
+/** Mentions of one person. Never empty. */
+type Person = readonly Mention[];
+
+const nameOf = ({ first, last, suffix }: Mention) => fold(`${first} ${last} ${suffix}`).trim();
+const crdOf = (person: Person) => person.find(({ crd }) => crd !== null)?.crd ?? null;
+
+/**
+ * Groups mentions by person: equal names but for middle ones, and names that one edit in a word of five letters or more
+ * makes equal. Different individual CRD numbers and suffixes stay apart.
+ */
+function group(mentions: readonly Mention[]): Person[] {
+  const byName = [...Map.groupBy(mentions, nameOf)].sort(([a], [b]) => (a < b ? -1 : 1));
+  const people: { names: string[]; suffix: string; mentions: Mention[] }[] = [];
+  for (const [name, all] of byName)
+    for (const same of byCrd(all)) {
+      const crd = crdOf(same);
+      const { suffix } = same[0]!;
+      const known = people.find((one) => {
+        const other = crdOf(one.mentions);
+        return (
+          one.suffix === suffix &&
+          (crd === null || other === null || crd === other) &&
+          !one.names.includes(name) &&
+          one.names.some((other) => isSpelling(name, other))
+        );
+      });
+      if (known === undefined) people.push({ names: [name], suffix, mentions: [...same] });
+      else {
+        known.names.push(name);
+        known.mentions.push(...same);
+      }
+    }
+  return people.map((one) => one.mentions);
+}
+
+/** Parts mentions of one name by individual CRD number. Those without one go with the only person there is. */
+function byCrd(mentions: readonly Mention[]): Mention[][] {
+  const crds = new Set(mentions.flatMap(({ crd }) => crd ?? []));
+  return crds.size < 2 ? [[...mentions]] : [...Map.groupBy(mentions, ({ crd }) => crd).values()];
+}
+
+function isSpelling(name: string, other: string): boolean {
+  const [words, others] = [name.split(" "), other.split(" ")];
+  if (words.length !== others.length) return false;
+  const different = words.flatMap((word, i) => (word === others[i] ? [] : [[word, others[i]!]]));
+  const [[word, spelled] = ["", ""]] = different as [string, string][];
+  return (
+    different.length === 1 &&
+    Math.min(word.length, spelled.length) >= 5 &&
+    editDistance(word, spelled) === 1
+  );
+}
+
+/** Returns the key of a person: the lowest of those of all that names him. */
+const lowestKey = (person: Person): string => keysOf(person)[0]!;
+const keysOf = (person: Person): string[] =>
+  [...new Set(person.map((mention) => `${mention.subject}/${nameOf(mention)}`))].sort();
+
+/** Parts a person in two where a correction names some of the filings as another's. */
+function part(
+  person: Person,
+  corrections: readonly Correction[],
+  publicId: (key: string) => string,
+): Person[] {
+  for (const correction of corrections) {
+    if (correction.kind !== "personApart") continue;
+    if (!isMeant(correction.person, keysOf(person), publicId)) continue;
+    const isOther = ({ document }: Mention) => correction.accessions.includes(document);
+    return [person.filter((one) => !isOther(one)), person.filter(isOther)].filter(
+      (some) => some.length > 0,
+    );
+  }
+  return [person];
+}
+
+const isMeant = (id: string, keys: readonly string[], publicId: (key: string) => string) =>
+  keys.some((key) => key === id || publicId(key) === id);
+
+function correct(
+  principal: Principal,
+  corrections: readonly Correction[],
+  publicId: (key: string) => string,
+): Principal {
+  let corrected = principal;
+  for (const correction of corrections)
+    if (correction.kind === "personField" && isMeant(correction.person, [principal.id], publicId))
+      corrected = {
+        ...corrected,
+        [correction.field]: correction.value,
+        provenance: { ...corrected.provenance, basis: "corrected", confidence: 1 },
+      };
+  return corrected;
+}
+
+function principalOf(id: string, person: Person): Principal {
+  const byDate = person.toSorted((a, b) =>
+    a.date === b.date ? (a.document < b.document ? -1 : 1) : a.date < b.date ? -1 : 1,
+  );
+  const latest = byDate.at(-1)!;
+  // What an adviser states of its own people goes before what an issuer says.
+  const stated = byDate.findLast(({ subject }) => subject.startsWith("crd:"));
+  const named = bestSpelling(stated === undefined ? byDate : byDate.filter(isStated));
+  const link = byDate.reduce((best, one) =>
+    one.link.confidence >= best.link.confidence ? one : best,
+  ).link;
+  const crd = crdOf(person);
+  const suffix = named.suffix.endsWith("r")
+    ? `${proper(named.suffix)}.`
+    : named.suffix.toUpperCase();
+  const last = `${named.last} ${suffix}`.trim();
+  const start = byDate.findLast(({ since }) => since !== null)?.since;
+  const band = (stated ?? latest).band;
+  return {
+    id,
+    name: [named.first, named.middle, last].filter(Boolean).join(" "),
+    first_name: named.first,
+    ...(named.middle !== null && { middle_name: named.middle }),
+    last_name: last,
+    title: (stated ?? latest).title,
+    roles: [...new Set(byDate.flatMap(({ roles }) => roles))],
+    ...(band !== null && { ownership_band: band }),
+    ...(start && { start_date: start }),
+    first_seen_date: byDate[0]!.date,
+    last_seen_date: latest.date,
+    external_ids: crd === null ? {} : { crd: [crd] },
+    provenance: link,
+  };
+}
+
+const isStated = ({ subject }: Mention) => subject.startsWith("crd:");
+
+/** Returns the mention whose spelling most mentions have; of equals the longest. */
+function bestSpelling(mentions: readonly Mention[]): Mention {
+  const spelled = ({ first, middle, last }: Mention) => [first, middle, last].join("|");
+  const groups = [...Map.groupBy(mentions, spelled)].sort(
+    ([a, some], [b, others]) =>
+      others.length - some.length || b.length - a.length || (a < b ? -1 : 1),
+  );
+  return groups[0]![1][0]!;
+}

@@ -1,0 +1,390 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { canonicalValidators } from "#records/canonical.ts";
+import type { Correction } from "#filings/rows.ts";
+import { person } from "./form-d.ts";
+import { adviserOf, formD, fundOf, ownerOf, resolved } from "./world.ts";
+
+const manager = "Manager of Alder Ridge Capital LLC, the Manager of the Issuer";
+const ada = person("ADA", "MOSS", manager);
+const quarry = { cik: 1, name: "QUARRY APARTMENTS, LLC", persons: [ada] };
+const accession = (n: number) => `0000000001-26-00000${n}`;
+
+test("a project has its latest amounts, its earliest sale and the issuer's market, but no address", () => {
+  const { all } = resolved({
+    forms: [
+      formD({
+        ...quarry,
+        accession: accession(1),
+        fileNumber: "021-1",
+        filedOn: "2026-01-05",
+        offeredUsd: 5_000_000,
+        soldUsd: 1_000_000,
+        remainingUsd: 4_000_000,
+        firstSaleOn: "2025-12-20",
+      }),
+      formD({
+        ...quarry,
+        accession: accession(2),
+        type: "D/A",
+        fileNumber: "021-1",
+        filedOn: "2026-05-05",
+        offeredUsd: 6_000_000,
+        soldUsd: 6_000_000,
+        remainingUsd: 0,
+        firstSaleOn: "2025-12-21",
+      }),
+    ],
+  });
+  assert.deepEqual(all("project"), [
+    {
+      record: "project",
+      id: "cik:0000000001",
+      name: "Quarry Apartments",
+      type: "property_offering",
+      property_type: "multifamily",
+      status: "closed",
+      market: "Dallas, TX",
+      market_basis: "issuer_address",
+      total_amount_usd: 6_000_000,
+      raised_amount_usd: 6_000_000,
+      first_sale_date: "2025-12-20",
+      tags: ["reg_d_506b", "amended"],
+      themes: [],
+      external_ids: { cik: ["0000000001"], form_d_file: ["021-1"] },
+      gps: ["cik:0000000001"],
+      provenance: {
+        basis: "sponsor_text",
+        confidence: 0.9,
+        url: "https://www.sec.gov/Archives/edgar/data/1/000000000126000002/primary_doc.xml",
+      },
+    },
+  ]);
+});
+
+test("a project is closed if nothing remains, raising if something does, else unknown", () => {
+  const status = (given: object) =>
+    resolved({ forms: [formD({ ...quarry, ...given })] }).all("project")[0]?.status;
+  assert.equal(status({ remainingUsd: 0 }), "closed");
+  assert.equal(status({ remainingUsd: 5 }), "raising");
+  assert.equal(status({ isIndefinite: true }), "raising");
+  assert.equal(status({}), "unknown");
+});
+
+test("notices give signals: what is new each time, and what happens once only once", () => {
+  const first = {
+    ...quarry,
+    accession: accession(1),
+    filedOn: "2026-01-05",
+    offeredUsd: 20_000_000,
+    soldUsd: 12_000_000,
+    remainingUsd: 8_000_000,
+    firstSaleOn: "2025-12-20",
+    exemptions: ["06c"],
+  };
+  const amended = { ...first, type: "D/A" as const, previousAccession: accession(1) };
+  const { all } = resolved({
+    forms: [
+      formD(first),
+      formD({ ...amended, accession: accession(2), filedOn: "2026-02-05" }),
+      formD({
+        ...amended,
+        accession: accession(3),
+        filedOn: "2026-03-05",
+        soldUsd: 18_500_000,
+        previousAccession: accession(2),
+      }),
+      formD({
+        ...amended,
+        accession: accession(4),
+        filedOn: null,
+        soldUsd: 20_000_000,
+        remainingUsd: 0,
+        previousAccession: accession(3),
+      }),
+    ].toSorted((a, b) => (a.accession < b.accession ? -1 : 1)),
+  });
+  assert.deepEqual(
+    all("signal").map(({ type, date, amount_usd = null, title }) => [
+      date,
+      type,
+      amount_usd,
+      title,
+    ]),
+    [
+      [
+        "2026-01-05",
+        "new_offering",
+        20_000_000,
+        "Quarry Apartments, LLC reported an offering of $20.0m",
+      ],
+      [
+        "2026-01-05",
+        "first_sale",
+        null,
+        "Quarry Apartments, LLC reported its first sale, on 2025-12-20",
+      ],
+      [
+        "2026-01-05",
+        "general_solicitation",
+        null,
+        "Quarry Apartments, LLC offers to the public under Rule 506(c)",
+      ],
+      [
+        "2026-02-05",
+        "offering_amended",
+        null,
+        "Quarry Apartments, LLC amended the notice of its offering",
+      ],
+      [
+        "2026-03-05",
+        "capital_raised",
+        6_500_000,
+        "Quarry Apartments, LLC: $12.0m → $18.5m reported sold",
+      ],
+      [
+        "2026",
+        "capital_raised",
+        1_500_000,
+        "Quarry Apartments, LLC: $18.5m → $20.0m reported sold",
+      ],
+      [
+        "2026",
+        "fully_subscribed",
+        20_000_000,
+        "Quarry Apartments, LLC reported its whole offering as sold",
+      ],
+    ],
+  );
+});
+
+test("a fund's first offering is a new vehicle; of a REIT's round for 100 holders nothing is told", () => {
+  const fund = { cik: 2, name: "Quarry Real Estate Fund LP", industry: "Pooled Investment Fund" };
+  const types = (given: object) =>
+    resolved({ forms: [formD({ ...fund, ...given })] })
+      .all("signal")
+      .map(({ type }) => type);
+  assert.deepEqual(types({}), ["new_vehicle"]);
+  const round = {
+    name: "Quarry REIT Inc",
+    industry: "REITS and Finance",
+    offeredUsd: 125_000,
+    minimumUsd: 1000,
+  };
+  assert.deepEqual(types(round), []);
+});
+
+test("from one Form ADV to the next a changed size, a new fund and a new owner are signals", () => {
+  const before = adviserOf("77", "OAKLINE REALTY LLC", {
+    filingId: "1",
+    filedOn: "2025-03-01",
+    aumUsd: 1_000_000_000,
+    owners: [ownerOf("MOSS, ADA")],
+  });
+  const after = adviserOf("77", "OAKLINE REALTY LLC", {
+    filingId: "2",
+    filedOn: "2026-03-01",
+    aumUsd: 1_200_000_000,
+    owners: [ownerOf("MOSS, ADA"), ownerOf("OTT, CY", { crd: "9" })],
+    funds: [fundOf("OAKLINE FUND II", { fundId: "805-1", grossAssetsUsd: 5_000_000 })],
+  });
+  const { all } = resolved({ advisers: [[before, after]] });
+  assert.deepEqual(
+    all("signal").map(({ id, type, date, amount_usd = null }) => [id, type, date, amount_usd]),
+    [
+      ["aum_change:2", "aum_change", "2026-03-01", 200_000_000],
+      ["fund_reported:2:805-1", "fund_reported", "2026-03-01", 5_000_000],
+      ["new_principal:2:9", "new_principal", "2026-03-01", null],
+    ],
+  );
+  const small = { ...after, aumUsd: 1_009_000_000, owners: before.owners, funds: [] };
+  assert.deepEqual(resolved({ advisers: [[before, small]] }).all("signal"), []);
+});
+
+test("a GP has what its Form ADV states, and sums what its vehicles report, feeders of a known master left out", () => {
+  const funds = [
+    fundOf("QUARRY MASTER LP", { fundId: "805-1", isMaster: true, formDFiles: ["021-1"] }),
+    fundOf("QUARRY FEEDER LP", {
+      fundId: "805-2",
+      isFeeder: true,
+      masterFundId: "805-1",
+      formDFiles: ["021-2"],
+    }),
+  ];
+  const fund = { industry: "Pooled Investment Fund", soldUsd: 1_000_000 };
+  const { all } = resolved({
+    forms: [
+      formD({ ...fund, cik: 1, name: "Quarry Master LP", fileNumber: "021-1" }),
+      formD({ ...fund, cik: 2, name: "Quarry Feeder LP", fileNumber: "021-2" }),
+    ],
+    advisers: [
+      [
+        adviserOf("77", "QUARRY REALTY PARTNERS, LLC", {
+          funds,
+          aumUsd: 1_840_000_000,
+          secNumber: "801-5",
+        }),
+      ],
+    ],
+  });
+  const [gp] = all("gp");
+  assert.equal(gp?.raised_to_date_usd, 1_000_000);
+  assert.equal(gp.aum_usd, 1_840_000_000);
+  assert.equal(gp.aum_as_of, "2026-02-01");
+  assert.deepEqual(gp.external_ids, {
+    adv_fund: ["805-1", "805-2"],
+    cik: ["0000000001", "0000000002"],
+    crd: ["77"],
+    form_d_file: ["021-1", "021-2"],
+    sec_number: ["801-5"],
+  });
+  assert.deepEqual(gp.tags?.slice(-2), ["registered_adviser", "aum_1b_5b"]);
+  assert.deepEqual(gp.provenance, {
+    basis: "stated",
+    confidence: 1,
+    url: "https://adviserinfo.sec.gov/firm/summary/77",
+  });
+});
+
+const named = (...persons: ReturnType<typeof person>[]) =>
+  resolved({
+    forms: persons.map((one, i) =>
+      formD({ cik: i + 1, name: `Quarry ${i} LLC`, persons: [one, ada] }),
+    ),
+  })
+    .all("principal")
+    .map(({ name }) => name)
+    .filter((name) => name !== "Ada Moss");
+
+const spellings: readonly [what: string, ReturnType<typeof person>[], string[]][] = [
+  [
+    "without middle names are one person",
+    [person("Jon", "Chasson", null, { middle: "K." }), person("Jon", "Chasson")],
+    ["Jon K. Chasson"],
+  ],
+  [
+    "one edit apart in a long word are one person",
+    [person("Jonathan", "Chasson"), person("Jonathon", "Chasson")],
+    ["Jonathan Chasson"],
+  ],
+  [
+    "one edit apart in a short word are two",
+    [person("Jon", "Chasson"), person("Ron", "Chasson")],
+    ["Jon Chasson", "Ron Chasson"],
+  ],
+  [
+    "with another suffix are two",
+    [person("Jon", "Chasson Jr."), person("Jon", "Chasson, III")],
+    ["Jon Chasson Jr.", "Jon Chasson III"],
+  ],
+];
+for (const [what, persons, expected] of spellings)
+  test(`names ${what}`, () => assert.deepEqual(named(...persons), expected));
+
+test("two owners of one name with different individual CRD numbers are two principals, by their numbers", () => {
+  const owners = [ownerOf("MOSS, ADA", { crd: "5" }), ownerOf("MOSS, ADA", { crd: "6" })];
+  const { all } = resolved({ advisers: [[adviserOf("77", "OAKLINE REALTY LLC", { owners })]] });
+  assert.deepEqual(
+    all("principal").map(({ id }) => id),
+    ["crd:77/ada moss/5", "crd:77/ada moss/6"],
+  );
+});
+
+test("a principal has the filing's words, which name the vehicle, and is never from a signature nor an entity", () => {
+  const { all } = resolved({
+    forms: [
+      formD({
+        ...quarry,
+        persons: [
+          ada,
+          person("Bo", "Lind", null, { roles: ["director"] }),
+          person("N/A", "Alder Ridge Capital LLC", "Manager"),
+        ],
+        signatures: [{ issuerName: null, signer: "Cy Ott", title: "Attorney-in-Fact" }],
+      }),
+    ],
+  });
+  assert.deepEqual(
+    all("principal").map(({ name, title, roles }) => [name, title, roles]),
+    [
+      ["Ada Moss", `${manager} (Quarry Apartments, LLC)`, ["executive_officer", "managing_member"]],
+      ["Bo Lind", "Director of Quarry Apartments, LLC", ["director"]],
+    ],
+  );
+});
+
+test("nobody is merged across GPs, and the persons of a vehicle without a GP make no record", () => {
+  const alone = formD({
+    cik: 3,
+    name: "1577 Elm LLC",
+    state: "OH",
+    persons: [person("Ada", "Moss")],
+  });
+  const other = formD({
+    cik: 2,
+    name: "Pine Court LLC",
+    state: "OH",
+    persons: [person("Ada", "Moss", "Manager of Harbor Yield LLC, the Manager of the Issuer")],
+  });
+  const { all } = resolved({ forms: [formD(quarry), other, alone] });
+  assert.deepEqual(
+    all("principal").map(({ id, gps }) => [id, gps]),
+    [
+      ["cik:0000000001/ada moss", ["cik:0000000001"]],
+      ["cik:0000000002/ada moss", ["cik:0000000002"]],
+    ],
+  );
+  assert.deepEqual(
+    all("project").map(({ gps }) => gps?.length),
+    [1, 1, 0],
+  );
+});
+
+test("corrections part a person and set a field", () => {
+  const forms = [
+    formD({ ...quarry, accession: accession(1) }),
+    formD({ ...quarry, cik: 2, accession: accession(2) }),
+  ];
+  const id = "cik:0000000001/ada moss";
+  const apart: Correction = {
+    kind: "personApart",
+    person: `pr_${id}`,
+    accessions: [accession(2)],
+    why: "w",
+    line: 1,
+  };
+  const field: Correction = {
+    kind: "personField",
+    person: id,
+    field: "email",
+    value: "ada@alder.example",
+    why: "w",
+    line: 2,
+  };
+  const people = resolved({ forms, corrections: [apart, field] }).all("principal");
+  assert.deepEqual(
+    people.map((one) => [one.id, one.email ?? null, one.provenance?.basis]),
+    [
+      [id, "ada@alder.example", "corrected"],
+      ["cik:0000000002/ada moss", null, "sponsor_text"],
+    ],
+  );
+});
+
+test("every record is one that an import accepts", () => {
+  const { records } = resolved({
+    forms: [
+      formD({ ...quarry, offeredUsd: 5, soldUsd: 5, remainingUsd: 0, firstSaleOn: "2025-01-01" }),
+      formD({ cik: 9, name: "x".repeat(700) }),
+    ],
+    advisers: [
+      [
+        adviserOf("77", "OAKLINE REALTY LLC", {
+          owners: [ownerOf("MOSS, ADA", { ownershipCode: "E", since: "2012-09" })],
+        }),
+      ],
+    ],
+  });
+  for (const record of records)
+    assert.ok(canonicalValidators[record.record].Check(record), JSON.stringify(record));
+});

@@ -1,0 +1,233 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import type { Correction } from "#filings/rows.ts";
+import { person } from "./form-d.ts";
+import { adviserOf, formD, fundOf, ownerOf, resolved } from "./world.ts";
+
+const ofAlder = person(
+  "Ada",
+  "Moss",
+  "Manager of Alder Ridge Capital LLC, the Manager of the Issuer",
+);
+const officer = person("Ada", "Moss");
+
+test("a file number in one adviser's Form ADV goes before a firm that the filing names", () => {
+  const { links } = resolved({
+    forms: [formD({ cik: 1, name: "Quarry Flats LLC", fileNumber: "021-1", persons: [ofAlder] })],
+    advisers: [
+      [
+        adviserOf("77", "OAKLINE PARTNERS, LLC", {
+          funds: [fundOf("X", { formDFiles: ["021-1"] })],
+        }),
+      ],
+    ],
+  });
+  assert.deepEqual(links, [["crd:77", "Oakline Partners, LLC", "adv_file_number"]]);
+});
+
+test("a firm that the filing names like one adviser of its state is that adviser", () => {
+  const forms = [formD({ cik: 1, name: "Quarry Flats LLC", persons: [ofAlder] })];
+  const named = (state: string) =>
+    resolved({ forms, advisers: [[adviserOf("77", "ALDER RIDGE CAPITAL, LLC", { state })]] }).links;
+  assert.deepEqual(named("TX"), [["crd:77", "Alder Ridge Capital, LLC", "sponsor_text"]]);
+  assert.deepEqual(named("NY"), [["cik:0000000001", "Alder Ridge Capital", "sponsor_text"]]);
+});
+
+test("name and state never make one GP of two CRD numbers", () => {
+  const { gps, links } = resolved({
+    forms: [formD({ cik: 1, name: "Quarry Flats LLC", persons: [ofAlder] })],
+    advisers: ["77", "78"].map((crd) => [
+      adviserOf(crd, "ALDER RIDGE CAPITAL LLC", { funds: [fundOf(`Fund of ${crd}`)] }),
+    ]),
+  });
+  assert.deepEqual(links[0], ["cik:0000000001", "Alder Ridge Capital", "sponsor_text"]);
+  assert.deepEqual(
+    gps.map(({ key }) => key),
+    ["cik:0000000001", "crd:77", "crd:78"],
+  );
+});
+
+test("the name of a fund proves its adviser only with a second fact", () => {
+  const fund = formD({
+    cik: 1,
+    name: "Harbor Yield Real Estate Fund II LP",
+    state: "CA",
+    industry: "Pooled Investment Fund",
+    persons: [person("Bo", "Lind")],
+  });
+  const adviser = (given: Parameters<typeof adviserOf>[2]) => [
+    adviserOf("77", "HARBOR YIELD LLC", {
+      funds: [fundOf("HARBOR YIELD REAL ESTATE FUND II, LP")],
+      ...given,
+    }),
+  ];
+  const linked = (given: Parameters<typeof adviserOf>[2]) =>
+    resolved({ forms: [fund], advisers: [adviser(given)] }).links[0]?.[2] ?? null;
+  assert.equal(linked({}), null);
+  assert.equal(linked({ state: "CA" }), "adv_fund_name");
+  assert.equal(linked({ owners: [ownerOf("LIND, BO, ERIK")] }), "adv_fund_name");
+});
+
+test("firms of one stem are one GP if they share a state, an address or a person", () => {
+  const forms = (second: Partial<Parameters<typeof formD>[0]>) => [
+    formD({ cik: 1, name: "Quarry Flats LLC", address: "a", persons: [ofAlder] }),
+    formD({
+      cik: 2,
+      name: "Cedar Point LLC",
+      state: "OH",
+      persons: [
+        person("Cy", "Ott", "Manager of Alder Ridge Capital GP LLC, the Manager of the Issuer"),
+      ],
+      ...second,
+    }),
+  ];
+  const count = (second: Partial<Parameters<typeof formD>[0]>) =>
+    resolved({ forms: forms(second) }).gps.length;
+  assert.equal(count({}), 2);
+  assert.equal(count({ state: "TX" }), 1);
+  assert.equal(count({ address: "a" }), 1);
+  assert.equal(count({ persons: [ofAlder] }), 1);
+});
+
+test("a vehicle that nothing names joins the one GP with which it shares an address and a person", () => {
+  const named = formD({ cik: 1, name: "Quarry Flats LLC", address: "a", persons: [ofAlder] });
+  const unnamed = formD({ cik: 2, name: "Cedar Point LLC", address: "a", persons: [officer] });
+  const [, joined] = resolved({ forms: [named, unnamed] }).links;
+  assert.deepEqual(joined, ["cik:0000000001", "Alder Ridge Capital", "cluster"]);
+  const elsewhere = formD({ cik: 2, name: "Cedar Point LLC", address: "b", persons: [officer] });
+  assert.equal(resolved({ forms: [named, elsewhere] }).links[1], null);
+});
+
+test("vehicles that share an address, a person and the first words of their names are those of a GP", () => {
+  const of = (cik: number, name: string) => formD({ cik, name, address: "a", persons: [officer] });
+  const { links } = resolved({
+    forms: [of(1, "Harbor Yield Elm LLC"), of(2, "Harbor Yield Oak LLC")],
+  });
+  assert.deepEqual(links, [
+    ["cik:0000000001", "Harbor Yield", "cluster"],
+    ["cik:0000000001", "Harbor Yield", "cluster"],
+  ]);
+  const addresses = resolved({ forms: [of(1, "1577 Elm LLC"), of(2, "1577 Oak LLC")] });
+  assert.deepEqual(addresses.links, [null, null]);
+});
+
+test("an address or a person of more than 60 filings joins nobody", () => {
+  const forms = Array.from({ length: 61 }, (_, i) =>
+    formD({
+      cik: i + 1,
+      name: `Harbor Yield ${"ab"[i % 2]}${i} LLC`,
+      address: "a",
+      persons: [officer],
+    }),
+  );
+  assert.equal(resolved({ forms }).gps.length, 0);
+  assert.equal(resolved({ forms: forms.slice(0, 60) }).gps.length, 1);
+});
+
+test("an adviser that invests in real estate is a GP without a vehicle; another is none", () => {
+  const { gps } = resolved({
+    advisers: [
+      [adviserOf("77", "OAKLINE PARTNERS LLC", { funds: [fundOf("Oakline I")] })],
+      [adviserOf("78", "BLUE WEALTH LLC", { funds: [fundOf("Blue", { type: "Hedge Fund" })] })],
+    ],
+  });
+  assert.deepEqual(
+    gps.map(({ key, evidence }) => [key, evidence]),
+    [["crd:77", null]],
+  );
+});
+
+test("a link below the lowest confidence is none", () => {
+  const forms = [
+    formD({
+      cik: 1,
+      name: "Quarry Flats LLC",
+      persons: [person("N/A", "Alder Ridge Capital LLC", "Manager")],
+    }),
+  ];
+  assert.equal(resolved({ forms, minConfidence: 0.8 }).gps.length, 1);
+  assert.deepEqual(resolved({ forms, minConfidence: 0.85 }).links, [null]);
+});
+
+const two = [
+  formD({ cik: 1, name: "Quarry Flats LLC", persons: [ofAlder] }),
+  formD({ cik: 2, name: "Cedar Point LLC", persons: [ofAlder] }),
+  formD({
+    cik: 3,
+    name: "Pine Court LLC",
+    state: "OH",
+    persons: [person("N/A", "Harbor Yield LLC", "Manager")],
+  }),
+];
+const alder = "cik:0000000001";
+const corrections: readonly [what: string, Correction, expected: unknown[]][] = [
+  [
+    "renames a GP",
+    { kind: "is", gp: `gp_${alder}`, name: "Alder & Co", why: "w", line: 1 },
+    [
+      [alder, "Alder & Co"],
+      [alder, "Alder & Co"],
+      ["cik:0000000003", "Harbor Yield"],
+    ],
+  ],
+  [
+    "gives a vehicle a GP",
+    { kind: "sponsor", cik: "0000000003", gp: alder, why: "w", line: 1 },
+    [
+      [alder, "Alder Ridge Capital"],
+      [alder, "Alder Ridge Capital"],
+      [alder, "Alder Ridge Capital"],
+    ],
+  ],
+  [
+    "makes one GP of two",
+    { kind: "same", gps: [alder, "cik:0000000003"], why: "w", line: 1 },
+    [
+      [alder, "Alder Ridge Capital"],
+      [alder, "Alder Ridge Capital"],
+      [alder, "Alder Ridge Capital"],
+    ],
+  ],
+  [
+    "parts a GP",
+    { kind: "apart", gp: "cik:0000000002", ciks: ["0000000002"], why: "w", line: 1 },
+    [
+      [alder, "Alder Ridge Capital"],
+      ["cik:0000000002", "Alder Ridge Capital"],
+      ["cik:0000000003", "Harbor Yield"],
+    ],
+  ],
+];
+for (const [what, correction, expected] of corrections)
+  test(`a correction ${what}, by a key or a public id`, () => {
+    const { links, unmet } = resolved({ forms: two, corrections: [correction] });
+    assert.deepEqual(
+      links.map((link) => link?.slice(0, 2)),
+      expected,
+    );
+    assert.deepEqual(unmet, []);
+  });
+
+test("a correction that meets nothing is told", () => {
+  const correction: Correction = { kind: "is", gp: "crd:9", name: "X", why: "w", line: 1 };
+  assert.deepEqual(resolved({ forms: two, corrections: [correction] }).unmet, [correction]);
+});
+
+test("ten orders of the filings give the same records", () => {
+  const forms = Array.from({ length: 40 }, (_, i) =>
+    formD({
+      cik: (i % 13) + 1,
+      accession: `0000000001-26-${String(i).padStart(6, "0")}`,
+      name: `${["Quarry", "Cedar", "Pine"][i % 3]} Point ${i % 13} LLC`,
+      filedOn: `2026-01-${String((i % 28) + 1).padStart(2, "0")}`,
+      state: ["TX", "OH"][i % 2]!,
+      address: `a${i % 5}`,
+      persons: [[ofAlder, officer, person("Cy", "Ott")][i % 3]!],
+    }),
+  );
+  const expected = resolved({ forms }).records;
+  for (let turn = 1; turn <= 10; turn++) {
+    const shuffled = forms.map((_, i) => forms[(i * 7 + turn * 3) % 40]!);
+    assert.deepEqual(resolved({ forms: shuffled }).records, expected);
+  }
+});

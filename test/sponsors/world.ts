@@ -1,0 +1,128 @@
+/** A folder of invented filings in memory, resolved and turned into records. */
+import type {
+  AdviserFiling,
+  AdviserFund,
+  AdviserOwner,
+  Correction,
+  Filings,
+  FormD,
+} from "#filings/rows.ts";
+import type { CanonicalRecord } from "#records/canonical.ts";
+import { recordsOf } from "#sponsors/records.ts";
+import { resolveSponsors } from "#sponsors/resolve.ts";
+import { filingOf, placeIn } from "./form-d.ts";
+
+type Given = Parameters<typeof filingOf>[0] & { cik: number; state?: string; address?: string };
+
+/** Returns a filing of an issuer by number, with an accession number of its own unless one is given. */
+export function formD({ cik, state = "TX", address, ...given }: Given): FormD {
+  const number = String(cik).padStart(10, "0");
+  const filing = filingOf({ accession: `${number}-26-000001`, filedOn: "2026-03-01", ...given });
+  return {
+    ...filing,
+    issuers: filing.issuers.map((issuer) => ({
+      ...issuer,
+      cik: number,
+      place: {
+        ...issuer.place,
+        state,
+        country: "US",
+        city: "Dallas",
+        addressHash: address ?? null,
+      },
+    })),
+  };
+}
+
+export const fundOf = (name: string, given: Partial<AdviserFund> = {}): AdviserFund => ({
+  fundId: null,
+  name,
+  type: "Real Estate Fund",
+  typeOther: null,
+  isMaster: false,
+  isFeeder: false,
+  masterFundId: null,
+  masterFundName: null,
+  grossAssetsUsd: null,
+  minimumUsd: null,
+  state: null,
+  country: null,
+  partnerNames: [],
+  formDFiles: [],
+  ...given,
+});
+
+export const ownerOf = (name: string, given: Partial<AdviserOwner> = {}): AdviserOwner => ({
+  name,
+  isPerson: true,
+  title: "MANAGING MEMBER",
+  since: null,
+  ownershipCode: null,
+  isControlPerson: false,
+  schedule: "A",
+  crd: null,
+  ...given,
+});
+
+export const adviserOf = (
+  crd: string,
+  legalName: string,
+  { state = "TX", ...given }: Partial<AdviserFiling> & { state?: string } = {},
+): AdviserFiling => ({
+  filingId: `f${crd}`,
+  crd,
+  filedOn: "2026-02-01",
+  isExempt: false,
+  legalName,
+  businessName: null,
+  otherNames: [],
+  secNumber: null,
+  lei: null,
+  ciks: [],
+  place: { ...placeIn(), state, country: "US", city: "DALLAS" },
+  aumUsd: null,
+  owners: [],
+  funds: [],
+  origin: { file: "adv", line: 1 },
+  ...given,
+});
+
+interface World {
+  forms?: readonly FormD[];
+  advisers?: readonly (readonly AdviserFiling[])[];
+  corrections?: readonly Correction[];
+  minConfidence?: number;
+}
+
+/** Resolves filings. Public ids are keys behind `gp_` or `pr_`. */
+export function resolved({
+  forms = [],
+  advisers = [],
+  corrections = [],
+  minConfidence = 0.5,
+}: World) {
+  const filings: Filings = {
+    formD: () => forms,
+    advisers: () => advisers,
+    corrections,
+    geography: { marketOf: ({ state }) => (state === "TX" ? "Dallas, TX" : null) },
+    close: () => {},
+  };
+  const options = {
+    minConfidence,
+    publicId: (kind: string, key: string) => `${kind === "gp" ? "gp" : "pr"}_${key}`,
+  };
+  const resolution = resolveSponsors(filings, options);
+  const records = [...recordsOf(filings, resolution, options)].flatMap((entry) => entry.records);
+  const all = <K extends CanonicalRecord["record"]>(kind: K) =>
+    records.filter((one): one is CanonicalRecord & { record: K } => one.record === kind);
+  return {
+    ...resolution,
+    records,
+    all,
+    /** Key, name and basis of the GP of each vehicle by CIK; null for a vehicle that nobody is named for. */
+    links: resolution.vehicles.map(({ link }) =>
+      link === null ? null : [link.gp.key, link.gp.name, link.evidence.basis],
+    ),
+  };
+}
