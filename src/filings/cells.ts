@@ -50,25 +50,22 @@ export interface RejectedRows {
 
 type Written = string | null | undefined;
 
-const plain = /^[\x20-\x7e]*$/;
+const tidy = /^[!-~]+(?: [!-~]+)*$/;
 const unseen = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g;
 
 /** Returns text with single spaces, without control and bidirectional characters. Returns null for blanks and `None`. */
 export function text(cell: Written): string | null {
   if (cell === null || cell === undefined || cell === "") return null;
-  const seen = plain.test(cell) ? cell : cell.replace(unseen, "").replace(/\p{Cc}+/gu, " ");
-  const found = clean(seen);
+  const found = tidy.test(cell) ? cell : clean(cell.replace(unseen, "").replace(/\p{Cc}+/gu, " "));
   return found === "" || (found.length === 4 && found.toLowerCase() === "none") ? null : found;
 }
 
-const monthNumbers = new Map(
-  "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC"
-    .split(" ")
-    .map((name, i) => [name, String(i + 1).padStart(2, "0")]),
-);
-const isoDate = /^(\d{4})-?(\d\d)-?(\d\d)(?!\d)/;
-const dayFirst = /^(\d{1,2})-([A-Z]{3})-(\d{4}|\d\d)(?!\d)/i;
-const monthFirst = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?!\d)/;
+const months = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC";
+const dates = [
+  /^(?<year>\d{4})-?(?<month>\d\d)-?(?<day>\d\d)(?!\d)/,
+  /^(?<day>\d{1,2})-(?<name>[A-Z]{3})-(?<year>\d{4}|\d\d)(?!\d)/i,
+  /^(?<month>\d{1,2})\/(?<day>\d{1,2})\/(?<year>\d{4})(?!\d)/,
+];
 
 /**
  * Returns a date as `YYYY-MM-DD`, from `2026-06-30`, `20260630`, `30-JUN-2026`, `30-JUN-26` or `06/30/2026`, each with
@@ -76,18 +73,14 @@ const monthFirst = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?!\d)/;
  */
 export function date(cell: Written): string | null {
   const written = text(cell);
-  if (written === null) return null;
-  let found = isoDate.exec(written);
-  let [year, month, day] = found?.slice(1) ?? [];
-  if (found === null && (found = dayFirst.exec(written)) !== null) {
-    [day, month, year] = found.slice(1) as [string, string, string];
-    month = monthNumbers.get(month.toUpperCase());
-    if (year.length === 2) year = `20${year}`;
-  } else if (found === null && (found = monthFirst.exec(written)) !== null)
-    [month, day, year] = found.slice(1);
-  if (year === undefined || month === undefined || day === undefined) return null;
-  const iso = `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
-  return existsInCalendar(iso) ? iso : null;
+  for (const shape of written === null ? [] : dates) {
+    const { year, month, name, day } = shape.exec(written!)?.groups ?? {};
+    if (year === undefined) continue;
+    const number = month ?? String(months.indexOf(name!.toUpperCase()) / 3 + 1);
+    const iso = [year.padStart(4, "20"), number.padStart(2, "0"), day!.padStart(2, "0")].join("-");
+    return existsInCalendar(iso) ? iso : null;
+  }
+  return null;
 }
 
 /**

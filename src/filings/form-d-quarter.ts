@@ -1,6 +1,6 @@
 /** Reads the six tables of a quarter of Form D filings, as the SEC's data sets have them. */
 import { StringDecoder } from "node:string_decoder";
-import { ImportFault, quoted } from "#importers/import-fault.ts";
+import { ImportFault } from "#importers/import-fault.ts";
 import {
   accessionIn,
   cik,
@@ -14,23 +14,12 @@ import {
   text,
   whole,
 } from "./cells.ts";
+import columns from "./form-d-columns.json" with { type: "json" };
 import type { PlaceReader } from "./places.ts";
 import type { FormD, Issuer, Recipient, RelatedPerson, Signature } from "./rows.ts";
 
-const address = ["CITY", "STATEORCOUNTRY", "ZIPCODE", "STREET1", "STREET2"] as const;
-
-/** Columns that are read, in the order in which cells are handed on; those after the bar may be missing. */
-const tables = {
-  FORMDSUBMISSION: "FILE_NUM FILING_DATE SUBMISSIONTYPE | SIC_CODE TESTORLIVE",
-  ISSUERS: `IS_PRIMARYISSUER_FLAG ISSUER_SEQ_KEY CIK ENTITYNAME ${address.join(" ")} ENTITYTYPE | JURISDICTIONOFINC ENTITYTYPEOTHERDESC ISSUER_PREVIOUSNAME_1 ISSUER_PREVIOUSNAME_2 ISSUER_PREVIOUSNAME_3 EDGAR_PREVIOUSNAME_1 EDGAR_PREVIOUSNAME_2 EDGAR_PREVIOUSNAME_3`,
-  OFFERING:
-    "INDUSTRYGROUPTYPE INVESTMENTFUNDTYPE FEDERALEXEMPTIONS_ITEMS_LIST PREVIOUSACCESSIONNUMBER SALE_DATE YETTOOCCUR ISPOOLEDINVESTMENTFUNDTYPE MINIMUMINVESTMENTACCEPTED TOTALOFFERINGAMOUNT TOTALAMOUNTSOLD TOTALREMAINING TOTALNUMBERALREADYINVESTED HASNONACCREDITEDINVESTORS | ISTENANTINCOMMONTYPE SALESAMTCLARIFICATIONOFRESP",
-  RELATEDPERSONS: `RELATEDPERSON_SEQ_KEY FIRSTNAME MIDDLENAME LASTNAME ${address.join(" ")} RELATIONSHIP_1 | RELATIONSHIP_2 RELATIONSHIP_3 RELATIONSHIPCLARIFICATION`,
-  RECIPIENTS: "RECIPIENT_SEQ_KEY RECIPIENTNAME RECIPIENTCRDNUMBER | ASSOCIATEDBDNAME",
-  SIGNATURES: "SIGNATURE_SEQ_KEY ISSUERNAME NAMEOFSIGNER | SIGNATURETITLE",
-};
-export type QuarterTable = keyof typeof tables;
-export const quarterTables = Object.keys(tables) as QuarterTable[];
+export type QuarterTable = keyof typeof columns.needed;
+export const quarterTables = Object.keys(columns.needed) as QuarterTable[];
 
 /** A table of a quarter: a file, or a member of an archive. It may be read more than once. */
 export interface TableFile {
@@ -40,25 +29,24 @@ export interface TableFile {
   open(): AsyncIterable<Buffer>;
 }
 
-interface Numbered<T> {
-  sequence: number;
-  row: T;
-}
-
+/** A filing whose tables are still being read. */
 interface Draft {
-  filing: Pick<FormD, "accession" | "type" | "fileNumber" | "filedOn" | "sicCode" | "origin">;
+  head: Pick<FormD, "accession" | "type" | "fileNumber" | "filedOn" | "sicCode" | "origin">;
   offering: Omit<
     FormD,
-    keyof Draft["filing"] | "issuers" | "persons" | "recipients" | "signatures"
+    keyof Draft["head"] | "issuers" | "persons" | "recipients" | "signatures"
   > | null;
-  issuers: Numbered<{ isPrimary: boolean; issuer: Issuer }>[];
-  persons: Numbered<RelatedPerson>[];
-  recipients: Numbered<Recipient>[];
-  signatures: Numbered<Signature>[];
+  primary: Issuer[];
+  others: Issuer[];
+  persons: RelatedPerson[];
+  recipients: Recipient[];
+  signatures: Signature[];
 }
 
-/** Bytes of all tables that are put together at once. The filings of more lie in memory by turns. */
+/** Bytes of all tables that are joined at once. Larger tables are read several times, each time for other filings. */
 const passBytes = 48 * 1024 * 1024;
+
+type Reject = (file: string, line: number) => void;
 
 /**
  * Reads a quarter, and adds its filings one by one.
@@ -71,17 +59,18 @@ export async function readFormDQuarter(
   placeOf: PlaceReader,
   add: (filing: FormD) => void,
   skip: (reason: SkipReason) => void,
-  reject: (file: string, line: number) => void,
+  reject: Reject,
 ): Promise<void> {
   const bytes = quarterTables.reduce((sum, table) => sum + files[table].size, 0);
   const passes = Math.ceil(bytes / passBytes) || 1;
   for (let pass = 0; pass < passes; pass++) {
     const isDue = (accession: string) => Number(accession.slice(-3)) % passes === pass;
     const drafts = await readDrafts(files, placeOf, isDue, skip, pass === 0 ? reject : () => {});
-    for (const draft of drafts.values()) {
-      const filing = filingOf(draft);
-      if (typeof filing === "string") skip(filing);
-      else add(filing);
+    for (const { head, offering, primary, others, ...rest } of drafts.values()) {
+      const issuers = [...primary, ...others];
+      if (issuers.length === 0) skip("no_issuer");
+      else if (offering === null) skip("no_offering");
+      else add({ ...head, ...offering, issuers, ...rest });
     }
   }
 }
@@ -91,214 +80,155 @@ async function readDrafts(
   placeOf: PlaceReader,
   isDue: (accession: string) => boolean,
   skip: (reason: SkipReason) => void,
-  reject: (file: string, line: number) => void,
+  reject: Reject,
 ): Promise<Map<string, Draft>> {
   const drafts = new Map<string, Draft>();
-  const read = (
-    table: QuarterTable,
-    take: (accession: string, cells: readonly string[], line: number) => void,
-  ) => readTable(files[table], table, take, reject);
-  /** Reads a table whose rows belong to filings. */
-  const join = (table: QuarterTable, take: (draft: Draft, cells: readonly string[]) => void) =>
-    read(table, (accession, cells) => {
-      const draft = drafts.get(accession);
-      if (draft !== undefined) take(draft, cells);
-    });
-  const place = ([city, stateOrCountry, zip, ...streets]: readonly string[]) =>
-    placeOf({ streets, city, stateOrCountry, zip });
-
-  await read("FORMDSUBMISSION", (accession, [file, filedOn, written, sic, live], line) => {
+  await readTable(files, "FORMDSUBMISSION", reject, (accession, cell, line) => {
+    const type = cell("SUBMISSIONTYPE")?.toUpperCase();
     if (!isDue(accession)) return;
-    const type = text(written)?.toUpperCase();
-    if (live !== undefined && text(live)?.toUpperCase() !== "LIVE") skip("test");
-    else if (type !== "D" && type !== "D/A") skip("other_form");
-    else if (drafts.has(accession)) skip("twice");
-    else
-      drafts.set(accession, {
-        filing: {
-          accession,
-          type,
-          fileNumber: formDFile(file),
-          filedOn: date(filedOn),
-          sicCode: text(sic),
-          origin: { file: files.FORMDSUBMISSION.shown, line },
-        },
-        offering: null,
-        issuers: [],
-        persons: [],
-        recipients: [],
-        signatures: [],
-      });
+    // Older quarters have no such column.
+    if ((cell("TESTORLIVE") ?? "LIVE").toUpperCase() !== "LIVE") return skip("test");
+    if (type !== "D" && type !== "D/A") return skip("other_form");
+    if (drafts.has(accession)) return skip("twice");
+    const head = {
+      accession,
+      type,
+      fileNumber: formDFile(cell("FILE_NUM")),
+      filedOn: date(cell("FILING_DATE")),
+      sicCode: cell("SIC_CODE"),
+      origin: { file: files.FORMDSUBMISSION.shown, line },
+    } as const;
+    const lists = { primary: [], others: [], persons: [], recipients: [], signatures: [] };
+    drafts.set(accession, { head, offering: null, ...lists });
   });
-  await join("ISSUERS", ({ issuers }, cells) => {
-    const [primary, sequence, number, written] = cells;
-    const [entityType, jurisdiction, otherType, ...previous] = cells.slice(4 + address.length);
-    const [issuerCik, name] = [cik(number), text(written)];
-    if (issuerCik === null || name === null) return;
-    const type = text(entityType);
-    issuers.push({
-      sequence: Number(sequence),
-      row: {
-        isPrimary: flag(primary),
-        issuer: {
-          cik: issuerCik,
-          name,
-          previousNames: [...new Set(previous.flatMap((one) => text(one) ?? []))],
-          entityType: type === "Other" ? (text(otherType) ?? type) : type,
-          jurisdiction: text(jurisdiction),
-          place: place(cells.slice(4, 4 + address.length)),
-        },
-      },
+  const join = (table: QuarterTable, take: (draft: Draft, cell: Cell) => void) =>
+    readTable(files, table, reject, (accession, cell) => {
+      const draft = drafts.get(accession);
+      if (draft !== undefined) take(draft, cell);
+    });
+  const placeIn = (cell: Cell) =>
+    placeOf({
+      streets: [cell("STREET1"), cell("STREET2")],
+      city: cell("CITY"),
+      stateOrCountry: cell("STATEORCOUNTRY"),
+      zip: cell("ZIPCODE"),
+    });
+  const numbered = (cell: Cell, name: string) =>
+    [1, 2, 3].map((number) => cell(`${name}_${number}`));
+
+  await join("ISSUERS", ({ primary, others }, cell) => {
+    const [number, name, type] = [cik(cell("CIK")), cell("ENTITYNAME"), cell("ENTITYTYPE")];
+    if (number === null || name === null) return;
+    const names = ["ISSUER_PREVIOUSNAME", "EDGAR_PREVIOUSNAME"].flatMap((one) =>
+      numbered(cell, one),
+    );
+    (flag(cell("IS_PRIMARYISSUER_FLAG")) ? primary : others).push({
+      cik: number,
+      name,
+      previousNames: [...new Set(names.filter((one) => one !== null))],
+      entityType: type === "Other" ? (cell("ENTITYTYPEOTHERDESC") ?? type) : type,
+      jurisdiction: cell("JURISDICTIONOFINC"),
+      place: placeIn(cell),
     });
   });
-  await join("OFFERING", (draft, cells) => {
-    const [industry, fundType, exemptions, previous, saleDate, yetToOccur, pooled] = cells;
-    const [minimum, offered, sold, remaining, investors, nonAccredited, inCommon, note] =
-      cells.slice(7);
+  await join("OFFERING", (draft, cell) => {
+    const offered = cell("TOTALOFFERINGAMOUNT");
     draft.offering = {
-      previousAccession: accessionIn(previous ?? ""),
-      industry: text(industry),
-      fundType: text(fundType),
-      isPooledTicked: flag(pooled),
-      isTenantInCommonTicked: flag(inCommon),
-      exemptions: (text(exemptions) ?? "").split(/[,;|\s]+/).filter((one) => one !== ""),
-      firstSaleOn: flag(yetToOccur) ? null : date(saleDate),
+      previousAccession: accessionIn(cell("PREVIOUSACCESSIONNUMBER") ?? ""),
+      industry: cell("INDUSTRYGROUPTYPE"),
+      fundType: cell("INVESTMENTFUNDTYPE"),
+      isPooledTicked: flag(cell("ISPOOLEDINVESTMENTFUNDTYPE")),
+      isTenantInCommonTicked: flag(cell("ISTENANTINCOMMONTYPE")),
+      exemptions: cell("FEDERALEXEMPTIONS_ITEMS_LIST")?.match(/[^,;|\s]+/g) ?? [],
+      firstSaleOn: flag(cell("YETTOOCCUR")) ? null : date(cell("SALE_DATE")),
       isIndefinite: isIndefinite(offered),
       offeredUsd: whole(offered),
-      soldUsd: whole(sold),
-      remainingUsd: whole(remaining),
-      minimumUsd: whole(minimum),
-      investorCount: whole(investors),
-      allowsNonAccredited: flag(nonAccredited),
-      amountNote: text(note),
+      soldUsd: whole(cell("TOTALAMOUNTSOLD")),
+      remainingUsd: whole(cell("TOTALREMAINING")),
+      minimumUsd: whole(cell("MINIMUMINVESTMENTACCEPTED")),
+      investorCount: whole(cell("TOTALNUMBERALREADYINVESTED")),
+      allowsNonAccredited: flag(cell("HASNONACCREDITEDINVESTORS")),
+      amountNote: cell("SALESAMTCLARIFICATIONOFRESP"),
     };
   });
-  await join("RELATEDPERSONS", ({ persons }, cells) => {
-    const [sequence, first, middle, last] = cells;
-    const [role1, role2, role3, clarification] = cells.slice(4 + address.length);
+  await join("RELATEDPERSONS", ({ persons }, cell) => {
     persons.push({
-      sequence: Number(sequence),
-      row: {
-        first: text(first),
-        middle: text(middle),
-        last: text(last),
-        roles: roles([role1, role2, role3]),
-        clarification: text(clarification),
-        place: place(cells.slice(4, 4 + address.length)),
-      },
+      first: cell("FIRSTNAME"),
+      middle: cell("MIDDLENAME"),
+      last: cell("LASTNAME"),
+      roles: roles(numbered(cell, "RELATIONSHIP")),
+      clarification: cell("RELATIONSHIPCLARIFICATION"),
+      place: placeIn(cell),
     });
   });
-  await join("RECIPIENTS", ({ recipients }, [sequence, name, number, broker]) => {
-    recipients.push({
-      sequence: Number(sequence),
-      row: { name: text(name), crd: crd(number), broker: text(broker) },
-    });
+  await join("RECIPIENTS", ({ recipients }, cell) => {
+    const [name, broker] = [cell("RECIPIENTNAME"), cell("ASSOCIATEDBDNAME")];
+    recipients.push({ name, crd: crd(cell("RECIPIENTCRDNUMBER")), broker });
   });
-  await join("SIGNATURES", ({ signatures }, [sequence, issuer, signer, title]) => {
-    signatures.push({
-      sequence: Number(sequence),
-      row: { issuerName: text(issuer), signer: text(signer), title: text(title) },
-    });
+  await join("SIGNATURES", ({ signatures }, cell) => {
+    const [issuerName, signer] = [cell("ISSUERNAME"), cell("NAMEOFSIGNER")];
+    signatures.push({ issuerName, signer, title: cell("SIGNATURETITLE") });
   });
   return drafts;
 }
 
-const inOrder = <T>(rows: Numbered<T>[]): T[] =>
-  rows.sort((a, b) => a.sequence - b.sequence).map(({ row }) => row);
+/** Returns the text of a column; null for a blank, and for a column that the table does not have. */
+type Cell = (column: string) => string | null;
 
-function filingOf(draft: Draft): FormD | SkipReason {
-  const { filing, offering } = draft;
-  const issuers = inOrder(draft.issuers)
-    .sort((a, b) => Number(b.isPrimary) - Number(a.isPrimary))
-    .map(({ issuer }) => issuer);
-  if (issuers.length === 0) return "no_issuer";
-  if (offering === null) return "no_offering";
-  return {
-    ...filing,
-    ...offering,
-    issuers,
-    persons: inOrder(draft.persons),
-    recipients: inOrder(draft.recipients),
-    signatures: inOrder(draft.signatures),
-  };
-}
+const accessionShape = /^\s*\d{10}-\d\d-\d{6}\s*$/;
 
-const accessionShape = /^\d{10}-\d\d-\d{6}$/;
-
-/** Reads the rows of a table. Takes the cells of the table's columns; those that are missing are undefined. */
 async function readTable(
-  { shown, open }: TableFile,
+  files: Readonly<Record<QuarterTable, TableFile>>,
   table: QuarterTable,
-  take: (accession: string, cells: readonly string[], line: number) => void,
-  reject: (file: string, line: number) => void,
+  reject: Reject,
+  take: (accession: string, cell: Cell, line: number) => void,
 ): Promise<void> {
-  let width = 0;
-  let places: number[] | undefined;
-  /** A row whose end is not known yet, because a cell may hold line breaks. */
-  let begun: string[] | undefined;
-  let begunLine = 0;
+  const { shown, open } = files[table];
+  const cut = "download the quarter again";
+  let names: string[] = [];
+  let indexes = new Map<string, number>();
+  let row: string[] = [];
+  let rowLine = 0;
+  const cell: Cell = (column) => text(row[indexes.get(column) ?? -1]);
   const finish = () => {
-    if (begun === undefined) return;
-    const cells = begun;
-    begun = undefined;
-    if (cells.length > width) return reject(shown, begunLine);
-    const [accession = "", ...wanted] = places!.map((at) => cells[at]!);
-    take(accession.trim(), wanted, begunLine);
+    if (row.length > names.length) reject(shown, rowLine);
+    else if (row.length > 0) take(cell("ACCESSIONNUMBER")!, cell, rowLine);
   };
   let line = 0;
-  let isCut = false;
-  for await (const { lines, isEnded } of readLines(open())) {
-    isCut = !isEnded;
-    for (const written of lines) {
-      line++;
-      const cells = written.split("\t");
-      if (places === undefined) {
-        const names = cells.map((name) => name.trim().toUpperCase());
-        width = names.length;
-        places = placesOf(shown, table, names);
-        continue;
-      }
-      if (accessionShape.test((cells[places[0]!] ?? "").trim())) {
-        finish();
-        begun = cells;
-        begunLine = line;
-      } else if (begun !== undefined) {
-        begun.push(`${begun.pop()} ${cells[0]}`, ...cells.slice(1));
-      } else if (written.trim() !== "") reject(shown, line);
+  for await (const written of linesOf(open())) {
+    line++;
+    const cells = written.split("\t");
+    if (line === 1) {
+      names = cells.map((name) => name.trim().toUpperCase());
+      indexes = new Map(names.map((name, i) => [name, i]));
+      const missing = columns.needed[table].filter((name) => !names.includes(name));
+      if (missing.length === 0) continue;
+      const reason = `the header has no column ${missing.join(", ")}, which ${table} needs; ${cut}`;
+      throw new ImportFault(shown, 1, reason);
     }
+    if (accessionShape.test(cells[indexes.get("ACCESSIONNUMBER")!] ?? "")) {
+      finish();
+      row = cells;
+      rowLine = line;
+      // A line break inside of a cell is no end of the row.
+    } else if (row.length > 0) row.push(`${row.pop()} ${cells[0]}`, ...cells.slice(1));
+    else if (written.trim() !== "") reject(shown, line);
   }
-  if (isCut && begun !== undefined && begun.length < width)
-    throw new ImportFault(shown, line, "the last row breaks off; download the quarter again");
+  if (line === 0) throw new ImportFault(shown, null, `is empty; ${cut}`);
+  if (row.length > 0 && row.length < names.length)
+    throw new ImportFault(shown, rowLine, `the last row breaks off; ${cut}`);
   finish();
-  if (places === undefined)
-    throw new ImportFault(shown, null, "is empty; download the quarter again");
 }
 
-function placesOf(shown: string, table: QuarterTable, names: readonly string[]): number[] {
-  const [needed = [], optional = []] = tables[table].split(" | ").map((list) => list.split(" "));
-  const missing = ["ACCESSIONNUMBER", ...needed].filter((name) => !names.includes(name));
-  if (missing.length > 0)
-    throw new ImportFault(
-      shown,
-      1,
-      `the header has no column ${missing.map(quoted).join(", ")}, which ${table} needs; download the quarter again`,
-    );
-  return ["ACCESSIONNUMBER", ...needed, ...optional].map((name) => names.indexOf(name));
-}
-
-/** Yields lines without their ends, some at a time. `isEnded` is false for a last line without an end. */
-async function* readLines(
-  bytes: AsyncIterable<Buffer>,
-): AsyncGenerator<{ lines: string[]; isEnded: boolean }, void> {
+/** Yields lines without their ends. Bytes that are not UTF-8 become U+FFFD. */
+async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<string, void> {
   const decoder = new StringDecoder("utf8");
   let rest = "";
   for await (const chunk of bytes) {
     const lines = (rest + decoder.write(chunk)).split("\n");
     rest = lines.pop()!;
-    yield { lines: lines.map(withoutReturn), isEnded: true };
+    yield* lines;
   }
   rest += decoder.end();
-  if (rest.trim() !== "") yield { lines: [withoutReturn(rest)], isEnded: false };
+  if (rest !== "") yield rest;
 }
-
-const withoutReturn = (line: string) => (line.endsWith("\r") ? line.slice(0, -1) : line);
