@@ -1,5 +1,5 @@
 /** Reads the operator's corrections, one JSON object a line, as docs/importing.md describes. */
-import { ImportFault, quoted, Unreadable } from "#importers/import-fault.ts";
+import { ImportFault, Unreadable } from "#importers/import-fault.ts";
 import { parseStrictJson } from "#importers/strict-json.ts";
 import { accessionIn, cik } from "./cells.ts";
 import type { Correction } from "./rows.ts";
@@ -19,78 +19,63 @@ export const looksLikeCorrections = (beginning: string): boolean =>
 
 /** @throws ImportFault for the first line that is no correction. */
 export function readCorrections(bytes: Buffer, file: string): Correction[] {
-  return bytes
-    .toString("utf8")
-    .split("\n")
-    .flatMap((written, at) => {
-      const line = at + 1;
-      if (written.trim() === "") return [];
-      const value = parseStrictJson(written);
-      const fault = (reason: string) => new ImportFault(file, line, reason);
-      if (value instanceof Unreadable) throw fault(value.reason);
-      const found = correctionOf(value as Record<string, unknown>);
-      if (typeof found === "string") throw fault(found);
-      return [{ ...found.correction, why: found.why, line } as Correction];
-    });
+  const lines = bytes.toString("utf8").split("\n");
+  return lines.flatMap((written, at) => {
+    if (written.trim() === "") return [];
+    const value = parseStrictJson(written);
+    const found = value instanceof Unreadable ? value.reason : correctionOf(value as Given | null);
+    if (typeof found === "string") throw new ImportFault(file, at + 1, found);
+    return [{ ...found, line: at + 1 } as Correction];
+  });
 }
 
-type Read = { correction: object; why: string } | string;
+type Given = Record<string, unknown>;
 
-function correctionOf(value: Record<string, unknown>): Read {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return "must be a JSON object";
-  const { why, ...rest } = value;
-  if (!isText(why)) return 'needs "why": the reason for the correction, in a sentence';
-  const correction = kindOf(rest);
-  return typeof correction === "string" ? correction : { correction, why };
-}
-
-function kindOf({
-  gp,
-  is,
-  cik: number,
-  same,
-  apart,
-  person,
-  field,
-  value,
-  ...others
-}: Record<string, unknown>): object | string {
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) return `has the unknown member ${quoted(unknown)}; ${expected}`;
-  const given = Object.entries({ gp, is, cik: number, same, apart, person, field, value })
-    .flatMap(([name, one]) => (one === undefined ? [] : [name]))
-    .join();
-  if (given === "gp,is" && isText(gp) && isText(is)) return { kind: "is", gp, name: is };
-  if (given === "gp,cik" && isText(gp)) {
-    const found = cikOf(number);
-    return found === null ? `has no CIK in "cik"` : { kind: "sponsor", cik: found, gp };
-  }
-  if (given === "same" && isTexts(same, 2) && same.length === 2) return { kind: "same", gps: same };
-  if (given === "apart" && isTexts(apart, 2)) {
-    const [id, ...rest] = apart;
-    const ciks = rest.map(cikOf);
-    return ciks.includes(null)
-      ? 'has no CIK in "apart", behind the id'
-      : { kind: "apart", gp: id, ciks };
-  }
-  if (given === "apart,person" && isText(person) && isTexts(apart, 1)) {
-    const accessions = apart.map(accessionIn);
-    return accessions.includes(null)
-      ? 'has no accession number, such as 0001234567-25-000001, in "apart"'
-      : { kind: "personApart", person, accessions };
-  }
-  if (given === "person,field,value" && isText(person) && isText(field))
-    return { kind: "personField", person, field, value };
-  return `is no correction; ${expected}`;
-}
-
-const expected = `write ${shapes.join(", or ")}, each with "why"`;
 const isText = (value: unknown): value is string =>
   typeof value === "string" && value.trim() !== "";
 const isTexts = (value: unknown, min: number): value is string[] =>
   Array.isArray(value) && value.length >= min && value.every(isText);
 const cikOf = (value: unknown) =>
-  cik(
-    typeof value === "number" ? String(value) : isText(value) ? value.replace(/^cik:/, "") : null,
-  );
+  cik(isText(value) || typeof value === "number" ? String(value).replace(/^cik:/, "") : null);
+
+/** Returns a correction without its line, or the reason why there is none. */
+function correctionOf(given: Given | null): object | string {
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    return "must be a JSON object";
+  const { why, gp, is, cik: number, same, apart, person, field, value } = given;
+  if (!isText(why)) return 'needs "why": the reason for the correction, in a sentence';
+  switch (
+    Object.keys(given)
+      .filter((name) => name !== "why")
+      .toSorted()
+      .join()
+  ) {
+    case "gp,is":
+      if (isText(gp) && isText(is)) return { kind: "is", gp, name: is, why };
+      break;
+    case "cik,gp":
+      if (cikOf(number) === null) return 'has no CIK in "cik"';
+      if (isText(gp)) return { kind: "sponsor", cik: cikOf(number), gp, why };
+      break;
+    case "same":
+      if (isTexts(same, 2) && same.length === 2) return { kind: "same", gps: same, why };
+      break;
+    case "apart": {
+      if (!isTexts(apart, 2)) break;
+      const ciks = apart.slice(1).map(cikOf);
+      if (ciks.includes(null)) return 'has no CIK in "apart", behind the id';
+      return { kind: "apart", gp: apart[0], ciks, why };
+    }
+    case "apart,person": {
+      if (!isText(person) || !isTexts(apart, 1)) break;
+      const accessions = apart.map(accessionIn);
+      if (accessions.includes(null))
+        return 'has no accession number, such as 0001234567-25-000001, in "apart"';
+      return { kind: "personApart", person, accessions, why };
+    }
+    case "field,person,value":
+      if (isText(person) && isText(field))
+        return { kind: "personField", person, field, value, why };
+  }
+  return `is no correction; write ${shapes.join(", or ")}, each with "why"`;
+}
