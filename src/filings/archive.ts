@@ -35,81 +35,50 @@ export const archiveLimits = {
  *   or out of proportion.
  */
 export async function openArchive(path: string, limits = archiveLimits): Promise<Archive> {
-  let zip: ZipFile;
+  let zip: ZipFile | undefined;
   try {
-    zip = await openPromise(path, { autoClose: false });
+    const opened = (zip = await openPromise(path, { autoClose: false }));
+    const members = new Map<string, ArchiveMember>();
+    let total = 0;
+    for await (const entry of opened.eachEntry()) {
+      const { fileName: name, uncompressedSize: size } = entry;
+      total += size;
+      const reason = members.has(name)
+        ? "is in the archive twice"
+        : whyRefused(entry, total, opened, limits);
+      if (reason !== undefined)
+        throw new ImportFault(`${path}!${name}`, null, `${reason}; download the archive again`);
+      if (!name.endsWith("/"))
+        members.set(name, { name, size, open: () => contentsOf(path, opened, entry) });
+    }
+    return { members: [...members.values()], close: () => opened.close() };
   } catch (error) {
-    throw damaged(path, error);
-  }
-  try {
-    const members = await readDirectory(path, zip, limits);
-    return { members, close: () => zip.close() };
-  } catch (error) {
-    zip.close();
-    throw error;
+    zip?.close();
+    throw error instanceof ImportFault ? error : damaged(path, error);
   }
 }
 
-async function readDirectory(
-  path: string,
-  zip: ZipFile,
+function whyRefused(
+  entry: Entry,
+  total: number,
+  { entryCount, fileSize }: ZipFile,
   { ratioMax, ratioFrom, bytesMax, membersMax }: typeof archiveLimits,
-): Promise<ArchiveMember[]> {
-  const members = new Map<string, ArchiveMember>();
-  const refuse = (name: string, reason: string): never => {
-    throw new ImportFault(`${path}!${name}`, null, `${reason}; download the archive again`);
-  };
-  if (zip.entryCount > membersMax)
-    throw new ImportFault(
-      path,
-      null,
-      `has ${zip.entryCount} members; at most ${membersMax} are read`,
-    );
-  let total = 0;
-  for await (const entry of entriesOf(path, zip)) {
-    const { fileName: name, uncompressedSize: size } = entry;
-    if (isLink(entry)) refuse(name, "is a symbolic link, which no archive of the SEC has");
-    if (name.endsWith("/")) continue;
-    if (entry.isEncrypted())
-      refuse(name, "is encrypted, which no member of an archive of the SEC is");
-    if (members.has(name)) refuse(name, "is in the archive twice");
-    total += size;
-    if (total > bytesMax)
-      refuse(name, `brings the archive to more than ${bytesMax} unzipped bytes, which is refused`);
-    const isBomb = (unzipped: number, zipped: number) =>
-      unzipped > ratioFrom && unzipped > ratioMax * zipped;
-    // Members may share their zipped bytes, so that each alone is in proportion.
-    if (isBomb(size, entry.compressedSize) || isBomb(total, zip.fileSize))
-      refuse(name, `unzips to more than ${ratioMax} times its size, as a zip bomb does`);
-    members.set(name, { name, size, open: () => contentsOf(path, zip, entry) });
-  }
-  return [...members.values()];
-}
-
-/** Returns whether the attributes that Unix systems give an entry are those of a symbolic link. */
-const isLink = ({ externalFileAttributes }: Entry) =>
-  ((externalFileAttributes >>> 16) & 0o170000) === 0o120000;
-
-async function* entriesOf(path: string, zip: ZipFile): AsyncGenerator<Entry, void> {
-  try {
-    yield* zip.eachEntry();
-  } catch (error) {
-    const { message } = error as Error;
-    const [, name] =
-      /^(?:invalid relative path|absolute path|invalid characters in fileName): (.*)$/s.exec(
-        message,
-      ) ?? [];
-    if (name === undefined) throw damaged(path, error);
-    throw new ImportFault(
-      path,
-      null,
-      `has a member that would lie outside of the archive, ${quoted(name)}; download the archive again`,
-    );
-  }
+): string | undefined {
+  const isBomb = (unzipped: number, zipped: number) =>
+    unzipped > ratioFrom && unzipped > ratioMax * zipped;
+  const kind = (entry.externalFileAttributes >>> 16) & 0o170000;
+  if (entryCount > membersMax)
+    return `is one of ${entryCount} members, but at most ${membersMax} are read`;
+  if (kind === 0o120000) return "is a symbolic link, which no archive of the SEC has";
+  if (entry.isEncrypted()) return "is encrypted, which no member of an archive of the SEC is";
+  if (total > bytesMax) return `brings the archive to more than ${bytesMax} unzipped bytes`;
+  // Members may share their zipped bytes, so that each alone is in proportion.
+  return isBomb(entry.uncompressedSize, entry.compressedSize) || isBomb(total, fileSize)
+    ? `unzips to more than ${ratioMax} times its size, as a zip bomb does`
+    : undefined;
 }
 
 async function* contentsOf(path: string, zip: ZipFile, entry: Entry): AsyncGenerator<Buffer, void> {
-  const shown = `${path}!${entry.fileName}`;
   let sum = 0;
   try {
     // The stream itself refuses more or fewer bytes than the directory says.
@@ -117,15 +86,23 @@ async function* contentsOf(path: string, zip: ZipFile, entry: Entry): AsyncGener
       sum = crc32(chunk as Buffer, sum);
       yield chunk as Buffer;
     }
+    if (sum !== entry.crc32) throw new Error("its checksum does not fit");
   } catch (error) {
-    throw damaged(shown, error);
+    throw damaged(`${path}!${entry.fileName}`, error);
   }
-  if (sum !== entry.crc32) throw damaged(shown, new Error("its checksum does not fit"));
 }
 
-const damaged = (shown: string, error: unknown) =>
-  new ImportFault(
+/** Returns the fault for what yauzl says. It refuses by itself names that lead out of the archive. */
+function damaged(shown: string, error: unknown): ImportFault {
+  const [reason = ""] = (error as Error).message.split(/\. |\n/);
+  const [, name] =
+    /^(?:invalid relative path|absolute path|invalid characters in fileName): (.*)/.exec(reason) ??
+    [];
+  return new ImportFault(
     shown,
     null,
-    `is damaged or cut off (${(error as Error).message.split(/\. |\n/)[0]}); download it again`,
+    name === undefined
+      ? `is damaged or cut off (${reason}); download it again`
+      : `has a member that would lie outside of the archive, ${quoted(name)}; download it again`,
   );
+}
