@@ -1,6 +1,14 @@
 /** Reads an operator's files and folders of public filings, each file recognised by its content. */
-import { createReadStream, lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { closeSync, openSync, readSync } from "node:fs";
+import {
+  closeSync,
+  createReadStream,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { ImportFault, quoted } from "#importers/import-fault.ts";
 import { readAdv } from "./adv.ts";
@@ -14,7 +22,8 @@ import {
   type SkipReason,
 } from "./cells.ts";
 import { looksLikeCorrections, readCorrections } from "./corrections.ts";
-import { type FilingStore, openFilingStore } from "./filing-store.ts";
+import { openFilingStore } from "./filing-store.ts";
+import columns from "./form-d-columns.json" with { type: "json" };
 import {
   type QuarterTable,
   quarterTables,
@@ -22,16 +31,9 @@ import {
   type TableFile,
 } from "./form-d-quarter.ts";
 import { readFormDXml } from "./form-d-xml.ts";
-import { geographyLayout, type GeographyTables, openGeography } from "./geography.ts";
-import { openPlaces, type PlaceReader } from "./places.ts";
+import { geographyLayout, openGeography } from "./geography.ts";
+import { openPlaces } from "./places.ts";
 import type { Correction, Filings } from "./rows.ts";
-
-export interface ReadFilingsOptions {
-  /** File for rows between reading and resolving. It is removed by `close`, and replaced if it exists. */
-  scratchFile: string;
-  /** Random text, on which only hashes of addresses depend. */
-  salt: string;
-}
 
 type FileKind =
   | "form_d_quarter"
@@ -49,124 +51,119 @@ export interface FilingsReport {
   /** Filings that are in the rows, each once. */
   formD: number;
   advisers: number;
-  /** Filings that are not, by reason. */
-  skipped: Partial<Record<SkipReason, number>>;
   /** Filings of which neither a header nor a quarter tells the file number. */
   unnumbered: number;
   /** Filings of which neither a header nor an index tells the date. */
   undated: number;
+  /** Filings that are left out, by reason. */
+  skipped: Partial<Record<SkipReason, number>>;
   /** Rows of tables that could not be read, by file. */
   rejectedRows: ({ file: string } & RejectedRows)[];
   /** Files that are no filings, or cannot be followed. */
   leftOut: { file: string; reason: string }[];
 }
 
+type Reader = ReturnType<typeof openReader>;
+
 /**
- * Reads files and folders. Nothing that is said depends on the order of the paths.
+ * Reads files and folders. What is read does not depend on the order of the paths.
+ * @param options `scratchFile` is for rows between reading and resolving: replaced if it exists, removed by `close`.
+ *   `salt` is random text, on which only hashes of addresses depend.
  * @throws ImportFault if a path is not there, or a recognised file is damaged.
  */
 export async function readFilings(
   paths: readonly string[],
-  { scratchFile, salt }: ReadFilingsOptions,
+  { scratchFile, salt }: { scratchFile: string; salt: string },
 ): Promise<{ filings: Filings; report: FilingsReport }> {
-  const report: FilingsReport = {
-    files: {},
-    formD: 0,
-    advisers: 0,
-    skipped: {},
-    unnumbered: 0,
-    undated: 0,
-    rejectedRows: [],
-    leftOut: [],
-  };
-  const found = findFiles(paths, report);
-  const store = openFilingStore(scratchFile);
+  const { files, leftOut } = findFiles(paths);
+  const reader = openReader(scratchFile, salt, leftOut);
+  const { report, store, corrections, geography } = reader;
   try {
-    const reader: Reader = {
-      report,
-      store,
-      placeOf: openPlaces(salt),
-      geography: openGeography(),
-      corrections: [],
-      quarters: new Map(),
-    };
-    for (const file of found) await readFile(file, reader);
-    for (const [, tables] of [...reader.quarters].sort(([a], [b]) => compareTexts(a, b)))
-      await readQuarter(tables, reader);
+    for (const file of files) await readFile(file, reader);
+    for (const [, tables] of reader.quarters) await readQuarter(tables, reader);
     const { withoutBase, ...counts } = store.seal();
     Object.assign(report, counts);
     if (withoutBase > 0) report.skipped.no_base = withoutBase;
-    return {
-      report,
-      filings: {
-        formD: () => store.formD(),
-        advisers: () => store.advisers(),
-        corrections: reader.corrections.sort((a, b) => compareTexts(textOf(a), textOf(b))),
-        geography: reader.geography,
-        close: () => store.close(),
-      },
-    };
   } catch (error) {
     store.close();
     throw error;
   }
+  // Without its line, which differs from file to file.
+  const order = (correction: Correction) => JSON.stringify({ ...correction, line: 0 });
+  corrections.sort((a, b) => inBytes(order(a), order(b)));
+  leftOut.sort((a, b) => inBytes(a.file, b.file));
+  const { formD, advisers, close } = store;
+  return { filings: { formD, advisers, corrections, geography, close }, report };
 }
 
-/** Text of a correction, without its line, by which corrections of several files are put in order. */
-const textOf = (correction: Correction) => JSON.stringify({ ...correction, line: 0 });
-const compareTexts = (a: string, b: string) => (a < b ? -1 : Number(a > b));
-
-interface Reader {
-  report: FilingsReport;
-  store: FilingStore;
-  placeOf: PlaceReader;
-  geography: GeographyTables;
-  corrections: Correction[];
-  /** Tables of quarters outside of archives, by the path in front of the name of the table. */
-  quarters: Map<string, Partial<Record<QuarterTable, TableFile>>>;
+function openReader(scratchFile: string, salt: string, leftOut: FilingsReport["leftOut"]) {
+  const report: FilingsReport = {
+    files: {},
+    formD: 0,
+    advisers: 0,
+    unnumbered: 0,
+    undated: 0,
+    skipped: {},
+    rejectedRows: [],
+    leftOut,
+  };
+  return {
+    report,
+    store: openFilingStore(scratchFile),
+    placeOf: openPlaces(salt),
+    geography: openGeography(),
+    corrections: [] as Correction[],
+    /** Tables of quarters outside of archives, by the path in front of the name of the table. */
+    quarters: new Map<string, Tables>(),
+    count(kind: FileKind): void {
+      report.files[kind] = (report.files[kind] ?? 0) + 1;
+    },
+    skip(reason: SkipReason): void {
+      report.skipped[reason] = (report.skipped[reason] ?? 0) + 1;
+    },
+    leave(file: string, reason: string): void {
+      leftOut.push({ file, reason });
+    },
+  };
 }
 
-/** Returns the regular files under paths, each once, in byte order of their full paths. Reports all others. */
-function findFiles(paths: readonly string[], report: FilingsReport): string[] {
-  const missing = paths.flatMap((path) => {
-    const reason = whyClosed(() => statSync(path));
-    return reason === undefined ? [] : [{ field: path, reason }];
-  });
-  const [first, ...others] = missing;
-  if (first !== undefined) throw new ImportFault(first.field, null, first.reason, others);
+const inBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+/** Finds the regular files under paths, each once, in byte order of their full paths, and what is none. */
+function findFiles(paths: readonly string[]) {
   /** Paths as the operator gave them, by their full path. */
   const files = new Map<string, string>();
-  const leave = (file: string, reason: string) => report.leftOut.push({ file, reason });
+  const leftOut: FilingsReport["leftOut"] = [];
   const walk = (path: string, isGiven: boolean) => {
     const entry = isGiven ? statSync(path) : lstatSync(path);
-    if (entry.isSymbolicLink()) leave(path, "is a symbolic link; name what it leads to");
-    else if (entry.isFile()) files.set(resolve(path), path);
-    else if (!entry.isDirectory()) leave(path, "is no file");
-    else for (const name of readdirSync(path)) walk(join(path, name), false);
+    if (entry.isFile()) files.set(resolve(path), path);
+    else if (entry.isDirectory()) {
+      for (const name of readdirSync(path).sort(inBytes)) walk(join(path, name), false);
+    } else
+      leftOut.push({
+        file: path,
+        reason: entry.isSymbolicLink() ? "is a symbolic link; name what it leads to" : "is no file",
+      });
   };
-  for (const path of paths) {
-    const reason = whyClosed(() => walk(path, true));
-    if (reason !== undefined) throw new ImportFault(path, null, reason);
-  }
-  const inBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
-  report.leftOut.sort((a, b) => inBytes(a.file, b.file));
-  return [...files].sort(([a], [b]) => inBytes(a, b)).map(([, path]) => path);
-}
-
-function whyClosed(use: () => unknown): string | undefined {
-  try {
-    use();
-    return undefined;
-  } catch (error) {
-    const { code, message, path } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return "there is no such file or folder; check the path";
-    return `${path ?? "it"} cannot be read (${code ?? message}); give this user read access`;
-  }
+  const faults = paths.flatMap((path) => {
+    try {
+      walk(path, true);
+      return [];
+    } catch (error) {
+      const { code, message, path: at = path } = error as NodeJS.ErrnoException;
+      const isMissing = code === "ENOENT";
+      const reason = isMissing ? "there is no such file or folder; check the path" : message;
+      return [{ field: at, reason }];
+    }
+  });
+  const [first, ...others] = faults;
+  if (first !== undefined) throw new ImportFault(first.field, null, first.reason, others);
+  return { files: [...files].sort(([a], [b]) => inBytes(a, b)).map(([, path]) => path), leftOut };
 }
 
 /** Number of bytes by which a file is recognised. */
 const beginningBytes = 64 * 1024;
-/** Maximum size of a file that is read whole, in bytes. */
+/** Maximum size of a file that is read whole, in bytes. The largest index of a quarter has half as many. */
 const wholeBytesMax = 128 * 1024 * 1024;
 
 /** Beginnings of files that are left out, each with the reason. */
@@ -179,116 +176,95 @@ const otherFormats: readonly (readonly [beginning: RegExp, reason: string])[] = 
     "is a web page, or an error message of the site it came from; download the file again",
   ],
 ];
+const submission = /^\s*(?:-----BEGIN PRIVACY|<SEC-DOCUMENT>|<SEC-HEADER>|<SUBMISSION>)/;
+const submissionForm = /^(?:CONFORMED SUBMISSION TYPE:|<TYPE>)[ \t]*([^\r\n<]+?)\s*$/m;
+const formXml = /^\s*<(?:[^]*<)?edgarSubmission[\s>]/;
+const quarterHeader = /(?:^|\t)\s*ACCESSIONNUMBER\s*(?:\t|$)/i;
+const advHeader = /^"?FilingID"?(?:,|$)/i;
+const indexHeader = /^(?=.*Form Type)(?=.*Date Filed).*File ?name\s*$/im;
 
 async function readFile(file: string, reader: Reader): Promise<void> {
-  const { report, store, placeOf } = reader;
   const beginning = beginningOf(file);
-  const count = (kind: FileKind) => (report.files[kind] = (report.files[kind] ?? 0) + 1);
-  const leave = (reason: string) => report.leftOut.push({ file, reason });
+  const [header = ""] = beginning.split(/\r?\n/, 1);
+  const leave = (reason: string) => reader.leave(file, reason);
   const whole = () => {
-    if (statSync(file).size > wholeBytesMax)
-      throw new ImportFault(
-        file,
-        null,
-        `is larger than ${wholeBytesMax} bytes, which no such file is`,
-      );
-    return readFileSync(file);
+    if (statSync(file).size <= wholeBytesMax) return readFileSync(file);
+    throw new ImportFault(
+      file,
+      null,
+      `has more than ${wholeBytesMax} bytes; take it out of the folder`,
+    );
   };
   if (/^PK(?:\x03\x04|\x05\x06)/.test(beginning)) return readArchive(file, reader);
   const other = otherFormats.find(([shape]) => shape.test(beginning));
-  if (other !== undefined) return void leave(other[1]);
-
-  const form = submissionForm(beginning);
+  if (other !== undefined) return leave(other[1]);
+  const form = submission.test(beginning) ? submissionForm.exec(beginning)?.[1] : undefined;
   if (form !== undefined && !/^D(?:\/A)?$/.test(form))
-    return void leave(`is a filing of form ${quoted(form)}, not of form D`);
-  if (form !== undefined || /^\s*<[^]*<edgarSubmission[\s>]|^\s*<edgarSubmission/.test(beginning)) {
-    const found = readFormDXml(whole(), { file, line: 1 }, placeOf);
-    if (found === "other_form") return void leave("is a filing of another form than D");
-    if (found === "no_accession")
-      return void leave(
-        "has no header and no accession number in its path; name its folder by it, such as 0001234567-25-000001",
-      );
-    count("form_d_filing");
-    if (typeof found === "string") return skip(report, found);
-    if (!store.addFormD(found, false)) skip(report, "twice");
-    return;
-  }
-
-  const [header = ""] = beginning.split(/\r?\n/, 1);
-  if (/(?:^|\t)\s*ACCESSIONNUMBER\s*(?:\t|$)/i.test(header)) {
-    const table = quarterTableOf(file, header);
-    if (table === undefined) return void leave("is a table of a Form D quarter that is not read");
+    return leave(`is a filing of form ${quoted(form)}, not of form D`);
+  if (form !== undefined || formXml.test(beginning)) return readSubmission(file, whole(), reader);
+  if (quarterHeader.test(header)) {
+    const names = header.split("\t").map((one) => one.trim().toUpperCase());
+    const table =
+      quarterTableOf(file) ?? quarterTables.find((one) => names.includes(columns.mark[one]));
+    if (table === undefined) return leave("is a table of Form D that is not read");
     const key = file.replace(tableSuffix, "");
     const tables = reader.quarters.get(key) ?? {};
-    reader.quarters.set(key, tables);
     tables[table] = { shown: file, size: statSync(file).size, open: () => createReadStream(file) };
+    reader.quarters.set(key, tables);
     return;
   }
-  if (/^"?FilingID"?(?:,|$)/i.test(header)) {
+  if (advHeader.test(header)) {
     const member = advMemberOf(file);
-    if (member === undefined) return void leave("is a table of Form ADV that is not read");
-    count("adv");
+    if (member === undefined) return leave("is a table of Form ADV that is not read");
+    reader.count("adv");
     return readAdvMember(member, file, createReadStream(file), reader);
   }
   const layout = geographyLayout(beginning);
   if (layout !== undefined) {
-    count(layout.kind);
-    return reader.geography.add(whole(), file, layout);
-  }
-  if (indexHeader.test(beginning)) {
-    count("edgar_index");
-    return readIndex(whole(), file, store);
-  }
-  if (looksLikeCorrections(beginning) || basename(file) === "corrections.ndjson") {
-    count("corrections");
-    return void reader.corrections.push(...readCorrections(whole(), file));
-  }
-  leave("is not a filing, nor another file that is read");
+    reader.count(layout.kind);
+    reader.geography.add(whole(), file, layout);
+  } else if (indexHeader.test(beginning)) {
+    reader.count("edgar_index");
+    readIndex(whole(), file, reader);
+  } else if (looksLikeCorrections(beginning) || basename(file) === "corrections.ndjson") {
+    reader.count("corrections");
+    reader.corrections.push(...readCorrections(whole(), file));
+  } else leave("is not a filing, nor another file that is read");
 }
-
-const skip = ({ skipped }: FilingsReport, reason: SkipReason): void => {
-  skipped[reason] = (skipped[reason] ?? 0) + 1;
-};
 
 /** Returns the first bytes of a file, one character for each, without a byte order mark. */
 function beginningOf(file: string): string {
   const bytes = Buffer.alloc(beginningBytes);
-  const handle = openSync(file, "r");
+  let handle: number | undefined;
   try {
+    handle = openSync(file, "r");
     const length = readSync(handle, bytes, 0, bytes.length, 0);
     return bytes.toString("latin1", 0, length).replace(/^\xef\xbb\xbf/, "");
+  } catch (error) {
+    throw new ImportFault(file, null, `cannot be read: ${(error as Error).message}`);
   } finally {
-    closeSync(handle);
+    if (handle !== undefined) closeSync(handle);
   }
 }
 
-/** Returns the form of a full submission of EDGAR. Returns undefined for another file. */
-function submissionForm(beginning: string): string | undefined {
-  if (!/^\s*(?:-----BEGIN PRIVACY|<SEC-DOCUMENT>|<SEC-HEADER>|<SUBMISSION>)/.test(beginning))
-    return undefined;
-  return /^(?:CONFORMED SUBMISSION TYPE:|<TYPE>|<FORM-TYPE>)[ \t]*([^\r\n<]+?)\s*$/m.exec(
-    beginning,
-  )?.[1];
+function readSubmission(file: string, bytes: Buffer, reader: Reader): void {
+  const found = readFormDXml(bytes, { file, line: 1 }, reader.placeOf);
+  if (found === "other_form") return reader.leave(file, "is a filing of another form than D");
+  if (found === "no_accession")
+    return reader.leave(
+      file,
+      "has no header and no accession number in its path; name its folder by it, such as 0001234567-25-000001",
+    );
+  reader.count("form_d_filing");
+  if (typeof found === "string") reader.skip(found);
+  else if (!reader.store.addFormD(found, false)) reader.skip("twice");
 }
 
-const tableSuffix = new RegExp(`(?:${quarterTables.join("|")})\\.tsv$`, "i");
+type Tables = Partial<Record<QuarterTable, TableFile>>;
 
-/** Returns the table that a name ends in, or else the one that has a column of the header alone. */
-function quarterTableOf(name: string, header: string): QuarterTable | undefined {
-  const suffix = tableSuffix.exec(name)?.[0].slice(0, -".tsv".length).toUpperCase();
-  if (suffix !== undefined) return suffix as QuarterTable;
-  const names = header.split("\t").map((one) => one.trim().toUpperCase());
-  return quarterTables.find((table) => names.includes(markOf[table]));
-}
-
-const markOf: Readonly<Record<QuarterTable, string>> = {
-  FORMDSUBMISSION: "SUBMISSIONTYPE",
-  ISSUERS: "ENTITYNAME",
-  OFFERING: "INDUSTRYGROUPTYPE",
-  RELATEDPERSONS: "RELATEDPERSON_SEQ_KEY",
-  RECIPIENTS: "RECIPIENT_SEQ_KEY",
-  SIGNATURES: "SIGNATURE_SEQ_KEY",
-};
+const tableSuffix = new RegExp(`(${quarterTables.join("|")})\\.tsv$`, "i");
+const quarterTableOf = (name: string) =>
+  tableSuffix.exec(name)?.[1]?.toUpperCase() as QuarterTable | undefined;
 
 function advMemberOf(name: string): { kind: AdvMember; isExempt: boolean } | undefined {
   const own = basename(name);
@@ -297,46 +273,39 @@ function advMemberOf(name: string): { kind: AdvMember; isExempt: boolean } | und
   return kind === undefined ? undefined : { kind, isExempt: /^ERA/i.test(own) };
 }
 
+/** Reads the tables of an archive of the SEC. Leaves out other archives, workbooks among them. */
 async function readArchive(file: string, reader: Reader): Promise<void> {
   const archive = await openArchive(file);
   try {
-    const tables: Partial<Record<QuarterTable, TableFile>> = {};
+    const tables: Tables = {};
     let hasAdv = false;
     for (const { name, size, open } of archive.members) {
       const shown = `${file}!${name}`;
-      const table = tableSuffix.exec(name)?.[0].slice(0, -".tsv".length).toUpperCase();
+      const table = quarterTableOf(name);
       const member = advMemberOf(name);
       if (table !== undefined) {
-        if (tables[table as QuarterTable] !== undefined)
+        if (tables[table] !== undefined)
           throw new ImportFault(
             shown,
             null,
             `is a second ${table} in one archive; split the archive`,
           );
-        tables[table as QuarterTable] = { shown, size, open };
+        tables[table] = { shown, size, open };
       } else if (member !== undefined) {
         hasAdv = true;
         await readAdvMember(member, shown, open(), reader);
       }
     }
-    const { files, leftOut } = reader.report;
-    if (hasAdv) files.adv = (files.adv ?? 0) + 1;
+    if (hasAdv) reader.count("adv");
     if (Object.keys(tables).length > 0) await readQuarter(tables, reader, file);
     else if (!hasAdv)
-      leftOut.push({
-        file,
-        reason: "is an archive without tables of Form D or Form ADV; unpack it",
-      });
+      reader.leave(file, "is an archive without tables of Form D or Form ADV; unpack it");
   } finally {
     archive.close();
   }
 }
 
-async function readQuarter(
-  tables: Partial<Record<QuarterTable, TableFile>>,
-  { report, store, placeOf }: Reader,
-  archive?: string,
-): Promise<void> {
+async function readQuarter(tables: Tables, reader: Reader, archive?: string): Promise<void> {
   const missing = quarterTables.filter((table) => tables[table] === undefined);
   if (missing.length > 0)
     throw new ImportFault(
@@ -344,51 +313,47 @@ async function readQuarter(
       null,
       `is part of a Form D quarter without ${missing.map((table) => `${table}.tsv`).join(", ")}; download the quarter again`,
     );
-  report.files.form_d_quarter = (report.files.form_d_quarter ?? 0) + 1;
+  const { report, store, placeOf, skip } = reader;
+  reader.count("form_d_quarter");
+  const rejected = new Map<string, RejectedRows>();
   await readFormDQuarter(
     tables as Record<QuarterTable, TableFile>,
     placeOf,
     (filing) => {
-      if (!store.addFormD(filing, true)) skip(report, "twice");
+      if (!store.addFormD(filing, true)) skip("twice");
     },
-    (reason) => skip(report, reason),
+    skip,
     (file, line) => {
-      const known = report.rejectedRows.find((one) => one.file === file);
-      if (known === undefined) report.rejectedRows.push({ file, count: 1, firstLine: line });
-      else known.count++;
+      const { count, firstLine } = rejected.get(file) ?? { count: 0, firstLine: line };
+      rejected.set(file, { count: count + 1, firstLine });
     },
   );
+  for (const [file, rows] of rejected) report.rejectedRows.push({ file, ...rows });
 }
 
 async function readAdvMember(
   member: { kind: AdvMember; isExempt: boolean },
   file: string,
   bytes: AsyncIterable<Buffer>,
-  { report, store, placeOf }: Reader,
+  { report, store, placeOf, skip }: Reader,
 ): Promise<void> {
   const rejected = await readAdv(member, bytes, { file, line: 1 }, placeOf, (row) => {
-    if (!store.addAdv(row)) skip(report, "twice");
+    if (!store.addAdv(row)) skip("twice");
   });
   if (rejected.count > 0) report.rejectedRows.push({ file, ...rejected });
 }
 
-const indexHeader = /^(?=.*Form Type)(?=.*Date Filed).*File ?name\s*$/im;
-
 /** Reads the filing dates of an index of EDGAR: `form.idx`, `company.idx`, or `master.idx` with its bars. */
-function readIndex(bytes: Buffer, file: string, store: FilingStore): void {
+function readIndex(bytes: Buffer, file: string, { store }: Reader): void {
   for (const [at, line] of bytes.toString("latin1").split(/\r?\n/).entries()) {
-    const path = /\bedgar\/data\/\S+/.exec(line);
-    if (path === null) continue;
-    const before = line.slice(0, path.index);
-    if (!/(?:^|\||\s{2})D(?:\/A)?(?:\s{2}|\|)/.test(before)) continue;
-    const accession = accessionIn(path[0]);
+    const [before = "", path] = line.split(/\b(edgar\/data\/\S+)/);
+    if (path === undefined || !/(?:^|\||\s{2})D(?:\/A)?(?:\s{2}|\|)/.test(before)) continue;
+    const accession = accessionIn(path);
     const filedOn = date(/(\d{4}-?\d\d-?\d\d)[\s|]*$/.exec(before)?.[1]);
-    if (accession === null || filedOn === null)
-      throw new ImportFault(
-        file,
-        at + 1,
-        "has no date or no accession number; download the index again",
-      );
-    store.addFilingDate(accession, filedOn);
+    if (accession !== null && filedOn !== null) store.addFilingDate(accession, filedOn);
+    else {
+      const reason = "has no date or no accession number; download the index again";
+      throw new ImportFault(file, at + 1, reason);
+    }
   }
 }
