@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { ImportFault, quoted } from "#importers/import-fault.ts";
 
-export interface ArchiveMember {
+interface ArchiveMember {
   /** Name with its folders, separated by `/`. */
   name: string;
   /** Number of bytes unzipped. */
@@ -12,7 +12,7 @@ export interface ArchiveMember {
   open(): AsyncIterable<Buffer>;
 }
 
-export interface Archive {
+interface Archive {
   /** Members other than folders, in the archive's order. */
   members: readonly ArchiveMember[];
   close(): void;

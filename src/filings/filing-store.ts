@@ -4,8 +4,6 @@ import { DatabaseSync } from "node:sqlite";
 import type { AdvRow } from "./cells.ts";
 import type { AdviserFiling, FormD } from "./rows.ts";
 
-export type FilingStore = ReturnType<typeof openFilingStore>;
-
 // The file is worth nothing after a crash, so that nothing is synced or journaled.
 const schema = `
   pragma journal_mode = off;

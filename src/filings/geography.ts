@@ -51,7 +51,7 @@ export function geographyLayout(beginning: string): Layout | undefined {
 /** How much of a ZIP code or a city lies in each county. */
 type Shares = Map<string, Map<string, number>>;
 
-export interface GeographyTables extends Geography {
+interface GeographyTables extends Geography {
   /** Adds a table. @throws ImportFault if it is damaged or has no row. */
   add(bytes: Buffer, file: string, layout: Layout): void;
 }

@@ -8,7 +8,7 @@ import type { Place } from "./rows.ts";
 import words from "./street-words.json" with { type: "json" };
 
 /** Address as filed. Its streets go no further than `Place` allows. */
-export interface Address {
+interface Address {
   streets: readonly (string | null | undefined)[];
   city: string | null | undefined;
   /** USPS or EDGAR code, or the name of a state or country. */
