@@ -1,4 +1,4 @@
-/** Reads the operator's corrections, one JSON object a line, as docs/importing.md describes. */
+/** Reads the operator's corrections, one JSON object a line, as docs/importing.md describes under "Corrections". */
 import { ImportFault, Unreadable } from "#importers/import-fault.ts";
 import { parseStrictJson } from "#importers/strict-json.ts";
 import { accessionIn, cik } from "./cells.ts";
