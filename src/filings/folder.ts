@@ -9,7 +9,7 @@ import {
   readSync,
   statSync,
 } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { ImportFault, quoted } from "#importers/import-fault.ts";
 import { readAdv } from "./adv.ts";
 import { openArchive } from "./archive.ts";
@@ -207,9 +207,9 @@ async function readFile(file: string, reader: Reader): Promise<void> {
     const table =
       quarterTableOf(file) ?? quarterTables.find((one) => names.includes(columns.mark[one]));
     if (table === undefined) return leave("is a table of Form D that is not read");
-    const key = file.replace(tableSuffix, "");
+    const key = tableSuffix.test(file) ? file.replace(tableSuffix, "") : join(dirname(file), "/");
     const tables = reader.quarters.get(key) ?? {};
-    tables[table] = { shown: file, size: statSync(file).size, open: () => createReadStream(file) };
+    addTable(tables, table, file, statSync(file).size, () => createReadStream(file));
     reader.quarters.set(key, tables);
     return;
   }
@@ -266,6 +266,23 @@ const tableSuffix = new RegExp(`(${quarterTables.join("|")})\\.tsv$`, "i");
 const quarterTableOf = (name: string) =>
   tableSuffix.exec(name)?.[1]?.toUpperCase() as QuarterTable | undefined;
 
+function addTable(
+  tables: Tables,
+  table: QuarterTable,
+  shown: string,
+  size: number,
+  open: TableFile["open"],
+): void {
+  const other = tables[table];
+  if (other !== undefined)
+    throw new ImportFault(
+      shown,
+      null,
+      `is a second ${table} beside ${other.shown}; take one of them away`,
+    );
+  tables[table] = { shown, size, open };
+}
+
 function advMemberOf(name: string): { kind: AdvMember; isExempt: boolean } | undefined {
   const own = basename(name);
   const kinds = Object.keys(advMembers) as AdvMember[];
@@ -283,15 +300,8 @@ async function readArchive(file: string, reader: Reader): Promise<void> {
       const shown = `${file}!${name}`;
       const table = quarterTableOf(name);
       const member = advMemberOf(name);
-      if (table !== undefined) {
-        if (tables[table] !== undefined)
-          throw new ImportFault(
-            shown,
-            null,
-            `is a second ${table} in one archive; split the archive`,
-          );
-        tables[table] = { shown, size, open };
-      } else if (member !== undefined) {
+      if (table !== undefined) addTable(tables, table, shown, size, open);
+      else if (member !== undefined) {
         hasAdv = true;
         await readAdvMember(member, shown, open(), reader);
       }
@@ -299,7 +309,12 @@ async function readArchive(file: string, reader: Reader): Promise<void> {
     if (hasAdv) reader.count("adv");
     if (Object.keys(tables).length > 0) await readQuarter(tables, reader, file);
     else if (!hasAdv)
-      reader.leave(file, "is an archive without tables of Form D or Form ADV; unpack it");
+      reader.leave(
+        file,
+        archive.members.some(({ name }) => name.startsWith("xl/"))
+          ? "is a workbook; save its sheet as CSV"
+          : "is an archive without tables of Form D or Form ADV; unpack it",
+      );
   } finally {
     archive.close();
   }

@@ -172,6 +172,8 @@ async function readDrafts(
   return drafts;
 }
 
+const rowLengthMax = 1024 * 1024;
+
 /** Returns the text of a column; null for a blank, and for a column that the table does not have. */
 type Cell = (column: string) => string | null;
 
@@ -197,6 +199,8 @@ async function readTable(
   let line = 0;
   for await (const written of linesOf(open())) {
     line++;
+    if (written.length > rowLengthMax)
+      throw new ImportFault(shown, line, `is longer than ${rowLengthMax} characters; ${cut}`);
     const cells = written.split("\t");
     if (line === 1) {
       names = cells.map((name) => name.trim().toUpperCase());
@@ -211,7 +215,8 @@ async function readTable(
       row = cells;
       rowLine = line;
       // A line break inside of a cell is no end of the row.
-    } else if (row.length > 0) row.push(`${row.pop()} ${cells[0]}`, ...cells.slice(1));
+    } else if (row.length > 0 && row.length <= names.length)
+      row.push(`${row.pop()} ${cells[0]}`, ...cells.slice(1));
     else if (written.trim() !== "") reject(shown, line);
   }
   if (line === 0) throw new ImportFault(shown, null, `is empty; ${cut}`);
@@ -228,6 +233,7 @@ async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<string, vo
     const lines = (rest + decoder.write(chunk)).split("\n");
     rest = lines.pop()!;
     yield* lines;
+    if (rest.length > rowLengthMax) break;
   }
   rest += decoder.end();
   if (rest !== "") yield rest;

@@ -121,6 +121,7 @@ async function everything(t: TestContext): Promise<string> {
       '7,07/10/2026 04:20:33 PM,"ACME, LLC",Acme,,,,801-12345,123,1 Larch Street,,Reno,NV,United States,89501,,1000\n',
     "IA_ADV_Base_B_20260701_20260731.csv": "FilingID,3A\n7,LLC\n",
   });
+  await writtenZip(folder, "photos.zip", { "a.jpg": "x" });
   await writtenZip(folder, "book.xlsx", { "xl/workbook.xml": "<x/>" });
   return folder;
 }
@@ -172,7 +173,8 @@ test("every file is recognised by its content, and what is none of these is list
         "has no header and no accession number in its path; name its folder by it, such as 0001234567-25-000001",
       "denied.idx":
         "is a web page, or an error message of the site it came from; download the file again",
-      "book.xlsx": "is an archive without tables of Form D or Form ADV; unpack it",
+      "book.xlsx": "is a workbook; save its sheet as CSV",
+      "photos.zip": "is an archive without tables of Form D or Form ADV; unpack it",
       empty: "is empty",
       "error.html":
         "is a web page, or an error message of the site it came from; download the file again",
@@ -262,6 +264,12 @@ test("a recognised file that is damaged is refused by name with the next step, a
       }),
     ],
     /form\.idx:5: has no date/,
+  );
+  const second = { ...files, "copy.tsv": files["ISSUERS.tsv"]! };
+  await refused(
+    t,
+    [writtenFolder(t, second)],
+    /copy\.tsv: is a second ISSUERS beside .*ISSUERS\.tsv; take/,
   );
   const scratchFile = join(temporaryFolder(t), "rows.sqlite");
   await assert.rejects(readFilings([writtenFolder(t, five)], { scratchFile, salt: "s" }));
