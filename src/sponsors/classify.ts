@@ -27,20 +27,18 @@ export function realEstateWord(name: string): string | null {
 /** Returns the word that makes an issuer's name one of a fund, or null. `M2MFUND` is one too, `Funding` is not. */
 export function fundWord(name: string): string | null {
   const text = fold(name);
-  const words = text.split(" ");
-  const isProgram =
-    /\bdst\b/.test(text) && /\b(?:portfolio|net leased?|income|program|diversified)\b/.test(text);
-  if (isProgram) return "dst";
+  const program = /\b(?:portfolio|net leased?|income|program|diversified)\b.*\bdst\b/.exec(text);
+  if (program) return program[0];
   return (
-    words.find((word) => isWordOf("fund", word) || /[a-z0-9]funds?$/.test(word)) ??
+    text.split(" ").find((word) => isWordOf("fund", word) || /[a-z0-9]funds?$/.test(word)) ??
     /\bseries of\b|\bincome trust\b|\bco invest\w*|\binvestment trust\b/.exec(text)?.[0] ??
     null
   );
 }
 
-const isPooledIndustry = (filing: FormD) =>
-  fold(filing.industry ?? "") === "pooled investment fund";
-const isReitIndustry = (filing: FormD) => fold(filing.industry ?? "") === "reits and finance";
+const isIn = (group: string, { industry }: FormD) => fold(industry ?? "") === group;
+const isPooledIndustry = isIn.bind(null, "pooled investment fund");
+const isReitIndustry = isIn.bind(null, "reits and finance");
 
 /** Reports whether an issuer calls itself a fund, by its industry or its name. The tick alone proves no name of a house. */
 export const isFundNamed = (filing: FormD): boolean =>

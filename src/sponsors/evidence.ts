@@ -1,5 +1,4 @@
 /** Evidence that a firm stands behind an issuer or a GP: which rule found it, where, and why it was taken or refused. */
-import type { FormD } from "#filings/rows.ts";
 import type { provenanceBases } from "#records/vocabulary.ts";
 import { baseName, stemOf } from "./names.ts";
 
@@ -43,14 +42,12 @@ export interface Candidate extends Evidence {
   stem: string;
 }
 
-/** Returns a candidate of a filing; what is not given follows from the firm's name and the basis. */
+/** Returns a candidate; what is not given follows from the firm's name and the basis. */
 export const candidateOf = (
-  { accession }: FormD,
-  given: Omit<Candidate, "name" | "stem" | "confidence" | "document"> & { confidence?: number },
+  given: Omit<Candidate, "name" | "stem" | "confidence"> & { confidence?: number },
 ): Candidate => ({
   confidence: confidenceOf[given.basis],
   ...given,
-  document: accession,
   name: baseName(given.firm),
   stem: stemOf(given.firm),
 });
@@ -59,9 +56,6 @@ export const candidateOf = (
 export function ranked(candidates: readonly Candidate[]): Candidate[] {
   const order = (one: Candidate, other: Candidate) =>
     Number(other.isTaken) - Number(one.isTaken) || other.confidence - one.confidence;
-  const seen = new Set<string>();
-  return candidates.toSorted(order).filter(({ basis, stem, isTaken }) => {
-    const key = JSON.stringify([basis, stem, isTaken]);
-    return !seen.has(key) && seen.add(key);
-  });
+  const keyOf = ({ basis, stem, isTaken }: Candidate) => `${basis} ${isTaken} ${stem}`;
+  return [...Map.groupBy(candidates.toSorted(order), keyOf).values()].map(([first]) => first!);
 }

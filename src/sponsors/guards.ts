@@ -1,6 +1,6 @@
 /** What speaks against a firm as sponsor, whichever rule found it. */
 import type { FormD } from "#filings/rows.ts";
-import { professionReason } from "./known-firms.ts";
+import { professionIn, professions } from "./known-firms.ts";
 import { firmKey, isDealOnly } from "./names.ts";
 
 /** Reports whether words for a role are those of a manager, adviser, developer or sponsor. */
@@ -20,6 +20,7 @@ const owning =
   /\bowner|\bowns\b|\bshareholder|\bstockholder|\bbeneficial|\bmembers?\b|\bholder\b|\btrustee/i;
 const personal =
   /\b(?:family|living|revocable|irrevocable|dynasty|grantor)\b.*\btrust\b|\btrust (?:dated|u\/a|under)|\bfamily (?:l\.?p|limited partnership|partnership)/i;
+const professional = /\b(?:LLP|PLLC|P\.?[AC]\.?|law|attorneys?|CPAs?|esq\.?)$/i;
 
 export const dealOnly = "its name is that of this deal";
 
@@ -48,13 +49,14 @@ export function objection(
     )
   )
     return "it is paid for sales (Item 12)";
-  const profession = professionReason(firm);
-  if (profession) return profession;
+  const profession = professionIn(firm);
+  if (profession) return professions[profession];
   if (personal.test(firm)) return "it holds a family's property";
   const clauses = role.split(/[,;/&]|\band\b/i);
   if (!clauses.some((clause) => isLeading(clause) && !serving.test(clause))) {
     if (serving.test(role)) return `it only serves: "${role}"`;
     if (owning.test(role)) return `it only owns: "${role}"`;
+    if (professional.test(firm)) return "it is a firm of lawyers or accountants by its name";
   }
   return filing.issuers.some(({ name }) => isDealOnly(firm, name, isFund)) ? dealOnly : null;
 }

@@ -4,9 +4,10 @@ import { withoutForm } from "#records/legal-forms.ts";
 import firms from "./known-firms.json" with { type: "json" };
 import { isWordOf } from "./names.ts";
 
-export type Profession = keyof typeof firms;
+type Profession = keyof typeof firms;
 
-const described: Readonly<Record<Profession, string>> = {
+/** Why a firm of each list is no sponsor, as a clause. */
+export const professions: Readonly<Record<Profession, string>> = {
   placement_agent: "it is a placement agent",
   platform: "it is a platform that forms vehicles for others",
   administrator: "it is a fund administrator",
@@ -35,10 +36,4 @@ export function professionIn(name: string): Profession | null {
       return profession;
   }
   return null;
-}
-
-/** Returns why a firm of the lists is no sponsor, or null. */
-export function professionReason(name: string): string | null {
-  const profession = professionIn(name);
-  return profession && described[profession];
 }

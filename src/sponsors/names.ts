@@ -175,8 +175,9 @@ export function entityOf({ first, middle, last }: RelatedPerson): string | null 
   const rest = [first, middle].filter((part) => !isBlank(part)) as string[];
   if (last === null || isBlank(last))
     return rest.length > 0 && isFirmLike(rest.join(" ")) ? rest.join(" ") : null;
-  // `Na` is a first name too.
-  const isPlaceheld = first !== null && !(first === "Na" && !last.includes(" "));
+  // `Na` is a first name too, and a role may stand before a person.
+  const isNamed = (first === "Na" && !last.includes(" ")) || isWordOf("self", fold(first ?? ""));
+  const isPlaceheld = first !== null && !isNamed;
   if (rest.length === 0) return isPlaceheld || isFirmLike(last) ? last : null;
   const [before, whole] = [rest.join(" "), [...rest, last].join(" ")];
   if (isSuffix(last)) return whole;
@@ -216,7 +217,7 @@ export const firmKey = (name: string): string => {
 /**
  * Reports whether a firm exists for one deal alone, judged by its name: an address, a mere description, or the issuer's
  * own words with a role. A firm named by the first words of the issuer's name is a brand. So is the namesake of a fund,
- * unless the name is that of a property.
+ * unless the name is that of a property or a region.
  */
 export function isDealOnly(firm: string, issuer: string, isFund: boolean): boolean {
   const [own, theirs] = [ownWords(firm), ownWords(issuer)];
@@ -229,7 +230,11 @@ export function isDealOnly(firm: string, issuer: string, isFund: boolean): boole
   const isTrading = words.some((word) => isWordOf("business", word) && !issuerWords.includes(word));
   const isWhole = theirs.every((word) => isIn(word, own));
   if (isWhole && isFund)
-    return own.length === theirs.length && words.some((word) => isWordOf("properties", word));
+    return (
+      own.length === theirs.length &&
+      (words.some((word) => isWordOf("properties", word)) ||
+        own.every((word) => isWordOf("places", word)))
+    );
   if (isWhole) return theirs.length > 1 || (own.length === 1 && !isTrading);
   if (isTrading) return false;
   return shared.length < own.length

@@ -31,7 +31,8 @@ export function entityCandidates(filing: FormD, isFund: boolean): Candidate[] {
   return entities.map(({ firm, person, role, rank, objected }) => {
     const isBehind = best !== undefined && stemOf(best.firm) !== stemOf(firm);
     const why = objected ?? (isBehind ? `${best.firm} goes before it` : null);
-    return candidateOf(filing, {
+    return candidateOf({
+      document: filing.accession,
       basis: objected === dealOnly ? "related_entity_deal" : "related_entity",
       ...(why === null && rank === 1 && { confidence: 0.7 }),
       field: role === "" ? "RELATEDPERSONS" : "RELATIONSHIPCLARIFICATION",
@@ -63,7 +64,8 @@ export function seriesCandidates(filing: FormD, isFund: boolean): Candidate[] {
   if (master === null || ownWords(master).length === 0) return [];
   const why = objection(filing, master, "", isFund);
   return [
-    candidateOf(filing, {
+    candidateOf({
+      document: filing.accession,
       basis: "series_master",
       field: "ENTITYNAME",
       text: name,
@@ -76,7 +78,8 @@ export function seriesCandidates(filing: FormD, isFund: boolean): Candidate[] {
 
 /** Returns the issuer's own stem, which names no GP. */
 export const issuerCandidate = (filing: FormD): Candidate =>
-  candidateOf(filing, {
+  candidateOf({
+    document: filing.accession,
     basis: "issuer_stem",
     field: "ENTITYNAME",
     text: filing.issuers[0]!.name,

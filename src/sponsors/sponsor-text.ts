@@ -24,17 +24,23 @@ interface Sentence {
 
 const forms = String.raw`L\.? ?L\.? ?C|L\.? ?L\.? ?L?\.? ?P|L\.? ?P|Inc|Incorporated|Corp|Corporation|Ltd|Limited|PLC|GmbH|S\.? ?[àa]\.? ?r\.? ?l`;
 const commaBeforeForm = new RegExp(String.raw`,\s*(?=(?:${forms})\b)`, "gi");
-const andAfterForm = new RegExp(String.raw`(?<=\b(?:${forms})\.?)\s+(?:and|&)\s+`, "gi");
+const afterForm = new RegExp(
+  String.raw`(?<=\b(?:${forms})\.?)\s+(?:(?:and|&)\s+|(?=(?:the|an?|general|managing|sole|investment|manager|sponsor)\b))`,
+  "gi",
+);
 const clauseEnds =
-  /\s*[:()"“”]\s*|,\s+|\s[-–—/|@]+\s|(?<=\b(?:C[A-Z]O|President|Manager|Member|Director|Partner))[-/](?=[A-Z])|\s*\b(?:which|who|that|is|are|was|serves?|acts?|acting|serving|being|its|Its|ITS|through|as|As|AS)\b\s*/g;
+  /\s*[:()"“”]\s*|,\s+|\s[-–—/|@]+\s|(?<=\b(?:C[A-Z]O|President|Manager|Member|Director|Partner))[-/](?=[A-Z])|\s*\b(?:which|who|that|is|are|was|serves?|acts?|acting|serving|being|its|through|as)\b\s*/gi;
 const statementEnds = /\s*;\s*|(?<=[a-z)]{3}|[A-Z]{2})\.\s+(?=[A-Z])/;
-const byFirm = /\s*\b(?:by|By|BY)\b:?\s*/g;
+const byFirm = /\s*\bby\b:?\s*/gi;
 const afterTitle = new RegExp(
-  String.raw`(?<=\b(?:${wordsOf("titleEnds").join("|")}))\s+(?:of|for|to|at|with|in)\s+(?:(?:the|an?|each of|both)\s+)?`,
+  String.raw`(?:(?<=\b(?:${wordsOf("titleEnds").join("|")}))\s+(?:of|for|to|at|with|in)|\s+and\s+of)\s+(?:(?:the|an?|each of|both)\s+)?`,
   "gi",
 );
 const roleBeforeFirm =
   /^(?:(?:the|an?|said)\s+)?(?:(?:issuer|company|fund|partnership)['’]?s\s+)?(?:(?:co-?)?sponsor|manager|managing member|general partner|investment (?:manager|advis[eo]r)|advis[eo]r|developer|promoter)\s+(?=[A-Z0-9])/i;
+/** Title that no list knows, at the beginning of a statement. Some names hold such words too, after a word for a place. */
+const otherTitle =
+  /^(?!.*?\b(?:Bank|Homes|Shops|Villas|Flats|Lofts|Friends|Residences|Trust|House|City)\s)[A-Z][\w ,&]{2,50}?\s(?:of|at|for|with)\s+(?:the\s+)?(?=[A-Z0-9])/;
 const fullStop = /(?<!\b(?:Inc|Corp|Ltd|Co|L\.P|L\.L\.C|S\.A))\.$/i;
 
 /**
@@ -54,22 +60,20 @@ function chainIn(text: string): Link[] {
     .replace(commaBeforeForm, " ")
     .replace(byFirm, "\u0001by\u0001")
     .replace(clauseEnds, "\u0001")
-    .replace(andAfterForm, "\u0001")
-    .replace(afterTitle, "\u0002");
-  const parts = marked.split(/(?=[\u0001\u0002])/).map((part) => ({
-    isOf: part.startsWith("\u0002"),
-    text: part
-      .replace(/^[\u0001\u0002]/, "")
-      .trim()
-      .replace(fullStop, ""),
-  }));
+    .replace(afterForm, "\u0001")
+    .replace(afterTitle, "\u0002")
+    .replace(otherTitle, "\u0002");
+  const parts = marked.split(/(?=[\u0001\u0002])/).map((part) => {
+    const text = part.replace(/^[\u0001\u0002]/, "").trim();
+    return { isOf: part.startsWith("\u0002"), text: text.replace(fullStop, "") };
+  });
   const links: Link[] = [];
   /** Role that stands before a firm, as in `President of the Manager, Oakline LLC`. */
   let before = "";
   for (const [i, { isOf, text: part }] of parts.entries()) {
     if (part === "") continue;
     const given = roleBeforeFirm.exec(part)?.[0] ?? "";
-    const firm = part.slice(given.length).replace(/^(?:the|an?|said)\s+/, "");
+    const firm = part.slice(given.length).replace(/^(?:the|said)\s+/, "");
     const after = parts.slice(i + 1);
     const end = after.findIndex(
       (next) => next.text === "by" || isFirm(next.text.replace(roleBeforeFirm, ""), next.isOf, ""),
@@ -86,7 +90,10 @@ function chainIn(text: string): Link[] {
   return parts.filter((part) => part.text === "by").length > 1 ? links.reverse() : links;
 }
 
-/** Reports whether a part of a text is a firm's name. Without a legal form it needs a title before and a role after. */
+/**
+ * Reports whether a part of a text is a firm's name. Without a legal form it needs a title before and a role after.
+ * `a Delaware limited partnership` is none.
+ */
 function isFirm(part: string, isOf: boolean, role: string): boolean {
   if (!/^[\p{Lu}\p{N}]|^[a-z]+[A-Z]/u.test(part) || part.length > 150) return false;
   if (isWordOf("self", fold(part)) || ownWords(part).length === 0) return false;
@@ -121,11 +128,8 @@ export function textCandidates(filing: FormD, isFund: boolean, manager?: Candida
       ]);
   }
   const note = filing.amountNote ?? "";
-  add(
-    "SALESAMTCLARIFICATIONOFRESP",
-    note,
-    chainsIn(note).filter((chain) => chain.some(({ role }) => isLeading(role))),
-  );
+  const stated = chainsIn(note).filter((chain) => chain.some(({ role }) => isLeading(role)));
+  add("SALESAMTCLARIFICATIONOFRESP", note, stated);
   return [...judgeSentences(filing, sentences, object), ...streetCandidates(filing, object)];
 }
 
@@ -143,7 +147,8 @@ function judgeSentences(
     const isSure =
       isLeading(role) || meant.filter((one) => stemOf(one.link.firm) === stemOf(firm)).length > 1;
     found.push(
-      candidateOf(filing, {
+      candidateOf({
+        document: filing.accession,
         basis: why === dealOnly ? "related_entity_deal" : "sponsor_text",
         ...(isTaken && !isSure && { confidence: sentence.field === "SIGNATURETITLE" ? 0.8 : 0.7 }),
         field: sentence.field,
@@ -165,34 +170,35 @@ function judgeSentences(
       say(sentence, link, false, why);
     }
   }
-  const chosen = chooseStem(meant);
+  const leading = meant.filter(({ link }) => isLeading(link.role));
+  const chosen = chooseStems(leading.length > 0 ? leading : meant);
   for (const { sentence, link } of meant) {
-    const stem = stemOf(link.firm);
-    if (chosen === null || stem === chosen)
+    if (chosen.has(stemOf(link.firm))) {
+      const isStated = isLeading(link.role);
       say(
         sentence,
         link,
         true,
-        isLeading(link.role) ? "the text says what it does" : "the text names no other firm",
+        isStated ? "the text says what it does" : "the text names no other firm",
       );
-    else {
-      say(sentence, link, false, "the chains of other persons end in other firms");
-      const meeting = sentence.chain.find(({ firm }) => stemOf(firm) === chosen);
-      const why = meeting && object(meeting.firm, meeting.role);
-      if (meeting)
-        say(sentence, meeting, why === null, why ?? "the chains of several persons meet in it");
+      continue;
     }
+    say(sentence, link, false, "the chains of other persons end in other firms");
+    const meeting = sentence.chain.find(({ firm }) => chosen.has(stemOf(firm)));
+    const why = meeting && object(meeting.firm, meeting.role);
+    if (meeting)
+      say(sentence, meeting, why === null, why ?? "the chains of several persons meet in it");
   }
   return found;
 }
 
 /**
- * Returns the stem of the firm that sentences mean together. Returns null if all that are meant count: one firm, or
- * co-sponsors, which stand next to the issuer with a role each. Returns an empty stem, which no firm has, if none counts.
+ * Returns the stems of the firms that sentences mean together: one; none, if the persons' companies have nothing in
+ * common; or several co-sponsors, which stand next to the issuer with a role each.
  */
-function chooseStem(meant: readonly { sentence: Sentence; link: Link }[]): string | null {
+function chooseStems(meant: readonly { sentence: Sentence; link: Link }[]): ReadonlySet<string> {
   const stems = meant.map(({ link }) => stemOf(link.firm));
-  if (new Set(stems).size < 2) return null;
+  if (new Set(stems).size < 2) return new Set(stems);
   const chains = meant.map(({ sentence }) => sentence.chain.map(({ firm }) => stemOf(firm)));
   const others = (stem: string) => chains.filter((_, i) => stems[i] !== stem);
   const isShared = (stem: string) => stems.filter((one) => one === stem).length > 1;
@@ -201,13 +207,13 @@ function chooseStem(meant: readonly { sentence: Sentence; link: Link }[]): strin
       isShared(stem) &&
       others(stem).every((chain) => chain.every((inner) => chains[i]!.includes(inner))),
   );
-  if (shared !== undefined) return shared;
+  if (shared !== undefined) return new Set([shared]);
   const meeting = chains[0]!.find((stem) => chains.every((chain) => chain.includes(stem)));
-  if (meeting !== undefined) return meeting;
+  if (meeting !== undefined) return new Set([meeting]);
   const areDirect = meant.every(
     ({ sentence, link }) => sentence.chain.length === 1 && isLeading(link.role),
   );
-  return areDirect ? null : "";
+  return new Set(areDirect ? stems : []);
 }
 
 /** Returns firms of street lines. A line of persons counts only if the issuer's names nobody and theirs agree. */
@@ -222,18 +228,14 @@ function streetCandidates(filing: FormD, object: Objection): Candidate[] {
   return lines.map(([field, firm]) => {
     const isOfIssuer = own !== null && stemOf(own) === stemOf(firm);
     const objected = object(firm, "");
-    const why =
-      objected ??
-      (/\b(?:LLP|PLLC|P\.?[AC]\.?|law|attorneys?|CPAs?|esq\.?)$/i.test(firm)
-        ? "it is a firm of lawyers or accountants by its name"
-        : isOfIssuer || (own === null && stems.size === 1)
-          ? null
-          : "only some persons have their address there");
+    const isShared = isOfIssuer || (own === null && stems.size === 1);
+    const why = objected ?? (isShared ? null : "only some persons have their address there");
     const isKnown = ownWords(firm).some((word) =>
       filing.issuers.some(({ name }) => ownWords(name).includes(word)),
     );
     const isSure = isOfIssuer && (isKnown || stems.has(stemOf(firm)));
-    return candidateOf(filing, {
+    return candidateOf({
+      document: filing.accession,
       basis: objected === dealOnly ? "related_entity_deal" : "sponsor_text",
       ...(why === null && { confidence: isSure ? confidenceOf.sponsor_text : 0.7 }),
       field,

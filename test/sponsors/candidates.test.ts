@@ -42,6 +42,10 @@ test("a text names a firm in whatever order it says role and name", () => {
     "CEO-B&W Lending LLC",
     "Jo Doe is an executive officer of B&W Lending Partners, sponsor of the issuer",
     "Manager of Issuer; Managing Member of B&W Lending LLC",
+    "MANAGER OF B&W LENDING LLC THE MANAGER OF THE ISSUER",
+    "Portfolio Analyst of B&W Lending LLC, the adviser",
+    "Manager and CEO of the Issuer and of B&W Lending, LLC",
+    "Officer of B&W Lending, L.P., a Delaware limited partnership, the General Partner",
     "President of the Manager of the Issuer, B&W Lending LLC",
     "Ann Doe is President of the Manager of the Issuer, B&W Lending LLC. She is President of Elm Inc.",
   ])
@@ -113,6 +117,11 @@ test("two managers without a chain between them are co-sponsors; two employers a
   assert.deepEqual(named(says("CEO of Ash Capital LLC", "CEO of Elm Capital LLC")), []);
 });
 
+test("a sentence that says what its firm does goes before one that does not", () => {
+  const filing = says("CEO of Ash Capital LLC, the sponsor", "Partner of Elm Realty LLC");
+  assert.deepEqual(named(filing), ["Ash Capital"]);
+});
+
 test("a firm without a stated role is less sure, unless several texts name it", () => {
   const confidence = (...texts: string[]) => candidatesOf(says(...texts))[0]!.confidence;
   assert.equal(confidence("CEO of Ash Capital LLC"), 0.7);
@@ -126,6 +135,7 @@ test("a firm that only serves, sells or owns is refused", () => {
     ["Officer of Ash Group LLC, the property manager", /only serves/],
     ["Officer of Ash Group LLC, a member of the Issuer", /only owns/],
   ];
+  assert.match(refusal(says("Attorney at Doe & Poe LLP"), "Doe & Poe LLP")!, /lawyers/);
   for (const [text, why] of refused) {
     assert.deepEqual(named(says(text)), [], text);
     assert.match(refusal(says(text), "Ash Group LLC")!, why);

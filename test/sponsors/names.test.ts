@@ -88,6 +88,8 @@ test("an entity among related persons is told from a person", () => {
     ["Chen", "Chen"],
     ["Lady", "McCloud"],
     [null, "Smith"],
+    ["Manager", "John Smith"],
+    ["Na", "Qi"],
     ["John", "Vance, Jr."],
   ] as const)
     assert.equal(entityOf(person(first, last)), null, `${first} / ${last}`);
@@ -117,6 +119,7 @@ test("a firm with the issuer's own words exists for the deal, a brand does not",
     ["Comax Glisten 16 MM LLC", "Conax Glisten 16 Investors LLC", false],
     ["Glisten Manager LLC", "Conax Glisten 16 Investors LLC", false],
     ["Income Fund Manager LLC", "Oakline Income Fund LP", true],
+    ["Texas Multifamily Fund GP LLC", "Texas Multifamily Fund II LP", true],
     ["Rosewood Apartments Fund GP LLC", "Rosewood Apartments Fund LP", true],
     ["12 Elm Street Manager LLC", "Elm Fund LP", true],
   ];
