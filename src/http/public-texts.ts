@@ -1,6 +1,6 @@
 /** Makes the texts of the public paths, except the feed, adapted to what this server offers. */
 import { accountUrl } from "#config.ts";
-import { siteOf } from "#dashboard/messages.ts";
+import { signInDays, siteOf } from "#dashboard/messages.ts";
 import { defaultQuotas, windows } from "#limits/policy.ts";
 import { recordCounts } from "#operations/page.ts";
 import { apiVersions } from "#operations/versions.ts";
@@ -43,6 +43,7 @@ export function openPublicTexts(http: HttpDependencies) {
     privacy: () =>
       privacyPage({
         ...http.config,
+        ...signInDays,
         site: siteOf(http),
         sources: http.model()?.parts.sources ?? [],
         totalsDays: hoursKeptDays,

@@ -59,6 +59,9 @@ export const privacyFacts: PrivacyFacts = {
   auditDays: 0,
   datasetsKeep: 10,
   changesDays: 400,
+  sessionDays: 7,
+  knownBrowserDays: 180,
+  endedLinkDays: 7,
 };
 
 const mistyped = new Problem("unknown-path", `There is nothing at /dosc/${"x".repeat(44)}….`, {
