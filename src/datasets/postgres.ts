@@ -191,7 +191,8 @@ export function openSharedStore(
     look,
     publications: () => listPublications(main),
     async open(version, signal) {
-      const generation = findAny(await look(), version);
+      const kept = await look();
+      const generation = findAny(kept, version) ?? kept.find(version);
       const isHere = cache.isWhole(generation);
       const path = isHere ? catalogue.pathOf(version) : await pull(generation, signal);
       cache.touch(version);
@@ -207,7 +208,9 @@ export function openSharedStore(
     async publish(version, expected, made) {
       const step = made === null ? null : await storeStep(expected!, version, made);
       const kept = await read();
-      const published = asPublished(findAny(kept, version), timeOf(kept.readAt), expected);
+      const found = findAny(kept, version);
+      if (found === null) throw lockLost(version, placeName(url));
+      const published = asPublished(found, timeOf(kept.readAt), expected);
       const noted = await listPublications(main);
       const publications =
         changesDays === 0 ? noted : withPublication(noted, kept.current(), published, step);
@@ -299,9 +302,15 @@ function keptOf({ folder, pathOf }: Catalogue, state: SharedState): Kept {
   };
 }
 
-/** Finds a dataset, even one that is only added. @throws DatasetFault if there is none. */
-const findAny = ({ added, find }: Kept, version: string): Generation =>
-  added.find((one) => one.version === version) ?? find(version);
+/** Finds a dataset, even one that is only added. */
+const findAny = ({ added, findReadable }: Kept, version: string): Generation | null =>
+  added.find((one) => one.version === version) ?? findReadable(version);
+
+/** Returns the fault for a dataset that is gone before its publication: another command took the lock and removed it. */
+const lockLost = (version: string, place: string) =>
+  new DatasetFault(
+    `${version} was not published: this command lost its lock, and another command has removed the dataset since. The lock ends with its connection to ${place}, which a restart of the server, a failover, its idle_session_timeout or a firewall may have closed. Prevent that, then run the command again.`,
+  );
 
 const foreignKeyViolation = "23503";
 
