@@ -49,7 +49,7 @@ export function operationPage(operation: Operation, facts: OperationFacts): stri
     scripts: ["docs.js"],
     main: html`<div class="operation">
       <div>
-        <h1>${isList ? "List" : "Find"} ${kinds[kind].plural}</h1>
+        <h1>${isList ? "List" : "Find"} ${kinds[kind].singular}s</h1>
         <p><code class="badge">GET ${path}</code></p>
         <p class="lede">${summary} ${prose(description)}</p>
         <h2 id="parameters">Parameters</h2>
@@ -61,7 +61,7 @@ export function operationPage(operation: Operation, facts: OperationFacts): stri
         ])}
         <h2 id="members">Answer</h2>
         <p>
-          A page of ${kinds[kind].plural} in <code>data</code>, with <code>pagination</code> and
+          A page of ${kinds[kind].singular}s in <code>data</code>, with <code>pagination</code> and
           <code>meta</code>. <a href="/docs#answer">Answer and paging</a> explains them. Each record
           has these members:
         </p>
