@@ -6,6 +6,7 @@ import {
   type PageParameter,
   pageSchemas,
   parametersOf,
+  referenceOf,
 } from "#operations/operation.ts";
 import {
   declarations,
@@ -32,9 +33,6 @@ interface OperationFacts {
   /** Maximum value of `limit`. */
   pageSizeMax: number;
 }
-
-/** Returns the address of an operation's reference. */
-export const referenceOf = ({ name }: Operation): string => `/docs/${name}`;
 
 /** Returns an operation's reference. */
 export function operationPage(operation: Operation, facts: OperationFacts): string {

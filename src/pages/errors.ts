@@ -2,6 +2,7 @@
 import { fetches } from "#operations/fetches.ts";
 import { formats } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
+import { referenceOf } from "#operations/operation.ts";
 import { readQuery } from "#operations/parameters.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
 import {
@@ -19,7 +20,7 @@ import {
 } from "#problems.ts";
 import { Type } from "#records/schema.ts";
 import { jsonBlock } from "./code-block.ts";
-import { memberList, referenceOf } from "./docs-operation.ts";
+import { memberList } from "./docs-operation.ts";
 import { html, type Html } from "./html.ts";
 import { docsLayout, layout, type Site } from "./layout.ts";
 import { prose } from "./prose.ts";

@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { operations } from "#operations/index.ts";
 import { apiVersion } from "#operations/versions.ts";
-import { parameterBounds, parametersOf } from "#operations/operation.ts";
+import { parameterBounds, parametersOf, referenceOf } from "#operations/operation.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
 import { isInvented, type Sources } from "#records/common.ts";
 import { type EachKind, kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
@@ -14,7 +14,6 @@ import { nameOfMarket } from "#search/market-spellings.ts";
 import { prepareInTurns } from "#search/prepare-in-turns.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { curlBlock, exampleTarget, jsonBlock } from "./code-block.ts";
-import { referenceOf } from "./docs-operation.ts";
 import { type KeyFacts, type QuotaWindow, wayToKey } from "./docs.ts";
 import { exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";
