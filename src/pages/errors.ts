@@ -170,7 +170,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
     again: "No. Send it with your key.",
     example: new Problem(
       "api-key-missing",
-      "Send your API key in the header x-api-key. If you have no key, ask the operator for one.",
+      "Send your API key in the header x-api-key. If you have no key, sign in at /account and create one; if you have no account, ask the operator of this service for one.",
       { header: "x-api-key", account_url: accountUrl },
     ),
   },
