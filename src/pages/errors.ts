@@ -350,7 +350,8 @@ function faultyQuery(): Problem {
 
 const faultMeanings: Readonly<Record<ParameterFault["code"], string>> = {
   missing: "A required parameter is missing. Add it.",
-  too_short: "The text has fewer characters than `minimum`. Write more of the name.",
+  too_short:
+    "The text has fewer characters than `minimum`, or a list fewer entries. Write more of the name, or complete the list.",
   too_long: "The text has more characters than `maximum`. Shorten it.",
   empty_value: "The parameter is there without a value. Give it one, or leave the parameter out.",
   not_an_integer:
@@ -361,7 +362,8 @@ const faultMeanings: Readonly<Record<ParameterFault["code"], string>> = {
     "The operation has no such parameter; `allowed` lists those that it has. `suggestion` is the nearest name, and `allowed_on` lists the operations that do have the parameter.",
   repeated_parameter:
     "The parameter may be given only once. The reference says which may be repeated.",
-  too_many_values: "The parameter is given more than `maximum` times. Ask in several requests.",
+  too_many_values:
+    "The parameter has more than `maximum` values. Ask in several requests; for `match_gps`, give only one fact for each name.",
   invalid_encoding:
     "The name or the value is not percent-encoded UTF-8, or contains a control character. Let your HTTP library encode it.",
   unknown_value:
