@@ -23,7 +23,7 @@ import { callBlocks, exampleTarget, jsonBlock, originOf } from "./code-block.ts"
 import { exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";
 import { docsLayout, type Site } from "./layout.ts";
-import { codes, prose } from "./prose.ts";
+import { codes, counted, prose } from "./prose.ts";
 import { table } from "./table.ts";
 
 interface OperationFacts {
@@ -171,16 +171,29 @@ function pageTerms(pageSizeMax: number): Term[] {
   ];
 }
 
+/** Number of members that are always shown. The others unfold. */
+const membersAtOnce = 10;
+
 /** Returns the members of a record or problem: name, type (with null) and meaning. */
-export const memberList = (label: string, record: TSchema): Html =>
-  termList(
-    label,
-    membersOf(record).map(([name, schema]) => ({
-      names: codes([name]),
-      rule: html`${typeCell(schema)}${isNullable(schema) && " or null"}`,
-      meaning: html`${prose(schema.description ?? "Open vocabulary.")}${innerMembers(schema)}`,
-    })),
-  );
+export function memberList(label: string, record: TSchema): Part {
+  const terms = membersOf(record).map(([name, schema]) => ({
+    names: codes([name]),
+    rule: html`${typeCell(schema)}${isNullable(schema) && " or null"}`,
+    meaning: html`${prose(schema.description ?? "Open vocabulary.")}${innerMembers(schema)}`,
+  }));
+  const more = terms.slice(membersAtOnce);
+  return [
+    termList(label, terms.slice(0, membersAtOnce)),
+    more.length > 0 &&
+      folded(counted(more.length, "more member"), termList(`${label}, the rest`, more)),
+  ];
+}
+
+const folded = (summary: string, content: Part): Html =>
+  html`<details>
+    <summary>${summary}</summary>
+    ${content}
+  </details>`;
 
 /** Returns the URL fragment of a closed list on the vocabulary page. */
 export const anchorOf = ({ members }: ValueList): string => `values-${members[0]}`;
@@ -257,8 +270,9 @@ export const tryIt = ({ path, target, publicUrl, fields, example }: TryIt): Html
       </details>
     </section>`;
 
-const fieldsOf = (operation: Operation, { pageSizeMax }: OperationFacts): Html[] =>
-  parametersOf(operation).map((name) => {
+/** Returns a field for each parameter. Those that are optional unfold. */
+function fieldsOf(operation: Operation, { pageSizeMax }: OperationFacts): Part {
+  const fieldOf = (name: string): Html => {
     const value = operation.example[name];
     if (isRepeatable(operation, name))
       return html`<label
@@ -271,7 +285,14 @@ const fieldsOf = (operation: Operation, { pageSizeMax }: OperationFacts): Html[]
       ><code>${name}</code> <span class="muted">${isRequired ? "required" : usual}</span>
       <input name="${name}" ${value !== undefined && html`value="${value}"`}
     /></label>`;
-  });
+  };
+  const isOptional = (name: string) => operation.example[name] === undefined;
+  const [more = [], first = []] = [true, false].map((one) =>
+    parametersOf(operation).filter((name) => isOptional(name) === one),
+  );
+  const rest = html`<div class="fields">${more.map(fieldOf)}</div>`;
+  return [first.map(fieldOf), folded(counted(more.length, "more parameter"), rest)];
+}
 
 /** Returns a field for all parameters of a list, because most requests use two or three of dozens. */
 function pairsField({ example }: Operation): Html {

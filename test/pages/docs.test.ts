@@ -27,10 +27,10 @@ const page = docsPage(docsFacts);
 /** Operation → its page. */
 const pages = new Map(operations.map((one) => [one, operationPage(one, operationFacts)]));
 
-/** Names of the parameters or members in a list of terms, in their order. */
+/** Names of the parameters or members in a list of terms, and in what unfolds below it, in their order. */
 function termsIn(page: string, label: string): string[] {
   const start = page.indexOf(`<dl class="terms" aria-label="${label}">`);
-  const terms = page.slice(start, page.indexOf("</dl>", start)).matchAll(/<dt>(.*?)<span>/gs);
+  const terms = page.slice(start, page.indexOf("<h2", start)).matchAll(/<dt>(.*?)<span>/gs);
   const names = (cell: string) =>
     Array.from(cell.matchAll(/<code>(.*?)<\/code>/g), ([, name]) => name!);
   return Array.from(terms, ([, cell]) => names(cell!)).flat();
