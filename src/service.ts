@@ -157,6 +157,7 @@ export async function openService(
       recording.noteKeyUse(id, now(), () => coarseNetwork(addressOf())),
     failedKeys: openKeyedLimit([failedKeys], clock),
     accountUrl: accountUrl(config),
+    isSignUpOpen: config.signUp === "open",
     counters,
   });
   const answering = {

@@ -182,7 +182,7 @@ const bodies = weighted(
       oddParams,
     ),
   ],
-  [30, fc.constantFrom(...notifications)],
+  [7, fc.constantFrom(...notifications)],
   [8, fc.constantFrom(...noMessages)],
 );
 

@@ -4,7 +4,7 @@ import { damaged, places } from "../arbitraries.ts";
 import type { Conversation } from "./any-conversation.ts";
 import { readAnswers, type Answer } from "./read-answers.ts";
 import { bytesOf } from "./request.ts";
-import type { Secrets } from "./secrets.ts";
+import type { Keys } from "./secrets.ts";
 
 export interface Exchange {
   /** Everything that was sent. */
@@ -28,11 +28,7 @@ const patienceMilliseconds = 25_000;
 
 const noTag = 'W/"none"';
 
-export function converse(
-  conversation: Conversation,
-  port: number,
-  secrets: Secrets,
-): Promise<Exchange> {
+export function converse(conversation: Conversation, port: number, keys: Keys): Promise<Exchange> {
   const { manner, address, dropsAfterBytes } = conversation;
   const listener = openListener(conversation);
   const { answers, interim } = listener;
@@ -44,14 +40,14 @@ export function converse(
     socket.destroy();
   };
   const speaks = manner === "one by one" ? sendNext : sendAll;
-  socket.on("connect", () => speaks(conversation, listener, socket, sent, secrets));
+  socket.on("connect", () => speaks(conversation, listener, socket, sent, keys));
   if (dropsAfterBytes === 0) socket.on("connect", () => setImmediate(() => end("dropped")));
   socket.on("data", (chunk: Buffer) => {
     const before = answers.length;
     listener.hear(chunk);
     const next = nextStep(conversation, listener);
     if (next === "send" && answers.length > before)
-      sendNext(conversation, listener, socket, sent, secrets);
+      sendNext(conversation, listener, socket, sent, keys);
     else if (next === "left" || next === "dropped") end(next);
   });
   socket.on("error", () => (ending ??= "reset"));
@@ -70,19 +66,19 @@ type Speak = (
   listener: Listener,
   socket: Socket,
   sent: Buffer[],
-  secrets: Secrets,
+  keys: Keys,
 ) => void;
 
 /** The request after the latest answer. */
-const sendNext: Speak = ({ requests }, { answers }, socket, sent, secrets) => {
+const sendNext: Speak = ({ requests }, { answers }, socket, sent, keys) => {
   const etag = answers.at(-1)?.headers.get("etag") ?? noTag;
-  const bytes = bytesOf(requests[answers.length]!, secrets, etag);
+  const bytes = bytesOf(requests[answers.length]!, keys, etag);
   sent.push(bytes);
   socket.write(bytes);
 };
 
-const sendAll: Speak = ({ requests, damages, cuts, halfCloses }, _, socket, sent, secrets) => {
-  const whole = Buffer.concat(requests.map((request) => bytesOf(request, secrets, noTag)));
+const sendAll: Speak = ({ requests, damages, cuts, halfCloses }, _, socket, sent, keys) => {
+  const whole = Buffer.concat(requests.map((request) => bytesOf(request, keys, noTag)));
   const bytes = Buffer.from(damaged(whole.toString("latin1"), damages), "latin1");
   sent.push(bytes);
   sendInPieces(socket, bytes, cuts, halfCloses);

@@ -26,7 +26,7 @@ export async function fillMemory(
     for (let from = 0; from < queries.length; from += questionsAtATime) {
       const some = queries.slice(from, from + questionsAtATime);
       const requests = some.map((query) => requestOf(`${path}?${query}`));
-      await converse({ ...conversation, requests }, port, secrets);
+      await converse({ ...conversation, requests }, port, secrets.beforehand);
     }
   }
   // What answers messages is loaded with the first one, reads the dataset for its lists, and takes some thousand to be compiled.
@@ -34,7 +34,7 @@ export async function fillMemory(
   const lane = async () => {
     // One after the other, as some of them end their connection.
     for (let one = left.pop(); one !== undefined; one = left.pop())
-      await converse({ ...conversation, requests: [one] }, port, secrets);
+      await converse({ ...conversation, requests: [one] }, port, secrets.beforehand);
   };
   await Promise.all(Array.from({ length: lanes }, lane));
 }

@@ -1,5 +1,5 @@
 /** A request of the grammar, still in parts: what a judge can reason about and a socket can be sent. */
-import type { Secrets } from "./secrets.ts";
+import type { Keys } from "./secrets.ts";
 
 /** Name and value as sent, one character a byte. */
 export type Header = readonly [name: string, value: string];
@@ -19,19 +19,19 @@ export interface FuzzRequest {
 export const etagMark = "{{etag}}";
 
 /** The bytes to send; `{{role}}` becomes the key of that role. */
-export function bytesOf(request: FuzzRequest, secrets: Secrets, etag: string): Buffer {
+export function bytesOf(request: FuzzRequest, keys: Keys, etag: string): Buffer {
   const { method, target, version, headers, body } = request;
   const lines = headers.map(([name, value]) => `${name}:${value}\r\n`).join("");
   const text = `${method} ${target} ${version}\r\n${lines}\r\n${body}`;
-  return Buffer.from(filled(text, secrets, etag), "latin1");
+  return Buffer.from(filled(text, keys, etag), "latin1");
 }
 
 const mark = /\{\{([a-z-]+)\}\}/g;
 
-export function filled(text: string, secrets: Secrets, etag: string): string {
+export function filled(text: string, keys: Keys, etag: string): string {
   if (!text.includes("{{")) return text;
   return text.replaceAll(mark, (whole, name: string) =>
-    name === "etag" ? etag : (secrets.of(name) ?? whole),
+    name === "etag" ? etag : (keys.of(name) ?? whole),
   );
 }
 

@@ -6,12 +6,12 @@ import { temporaryFolder } from "../../bench/clean-up.ts";
 import { serve, type Server } from "../../bench/program.ts";
 import { importRecords } from "../../test/support/dataset.ts";
 import { openLogWatch, type LogWatch } from "./watch-log.ts";
-import { issueSecrets, type Secrets } from "./secrets.ts";
+import { issueSecrets, type IssuedSecrets } from "./secrets.ts";
 
 export const source = "own";
 
 export interface FuzzServer extends Server {
-  secrets: Secrets;
+  secrets: IssuedSecrets;
   log: LogWatch;
   /** Why it is not running any more; null while it is. */
   death(): string | null;

@@ -6,11 +6,12 @@ import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { digestToken, makeId, makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
+import { endedLinkDays, knownBrowserDays, sessionDays } from "./kept-days.ts";
 import { listMemberships } from "./members.ts";
 import { type Person, personOf, personRow } from "./people.ts";
 import { type Client, forgetThrottles } from "./throttle.ts";
 
-const sessionMilliseconds = 7 * dayMilliseconds;
+const sessionMilliseconds = sessionDays * dayMilliseconds;
 const idleMilliseconds = 12 * hourMilliseconds;
 const seenMilliseconds = minuteMilliseconds;
 
@@ -123,7 +124,7 @@ async function markSeen(control: ControlStore, id: string, now: number): Promise
   }
 }
 
-/** Reports whether a session has ended, 7 days after it was opened or after 12 hours without a request. */
+/** Reports whether a session has ended, some days after it was opened or after 12 hours without a request. */
 const hasEnded = ({ ends_at, seen_at }: SessionTable, now: number) =>
   now >= Date.parse(ends_at) || now >= Date.parse(seen_at) + idleMilliseconds;
 
@@ -193,8 +194,6 @@ export function browserOf({ userAgent }: Client): string {
   return system === undefined ? browser : `${browser} on ${system}`;
 }
 
-const knownBrowserMilliseconds = 180 * dayMilliseconds;
-
 export async function isKnownBrowser(
   database: ControlDatabase,
   { token, person, now }: { token: string | null; person: string; now: number },
@@ -205,7 +204,7 @@ export async function isKnownBrowser(
     .select("person")
     .where("digest", "=", digestToken(token))
     .where("person", "=", person)
-    .where("seen_at", ">", new Date(now - knownBrowserMilliseconds).toISOString())
+    .where("seen_at", ">", new Date(now - knownBrowserDays * dayMilliseconds).toISOString())
     .executeTakeFirst();
   return row !== undefined;
 }
@@ -230,9 +229,6 @@ async function rememberBrowser(
   return fresh;
 }
 
-/** Time for which an expired link is kept, in ms, so that the operator can see why it was refused. */
-const endedLinkMilliseconds = 7 * dayMilliseconds;
-
 /** Deletes ended sessions, old links, browsers that are no longer known, and old counts. */
 export const forgetOld = (control: ControlStore, now: number): Promise<void> =>
   control.write(async (transaction) => {
@@ -245,11 +241,11 @@ export const forgetOld = (control: ControlStore, now: number): Promise<void> =>
       .execute();
     await transaction
       .deleteFrom("link")
-      .where("expires_at", "<=", before(endedLinkMilliseconds))
+      .where("expires_at", "<=", before(endedLinkDays * dayMilliseconds))
       .execute();
     await transaction
       .deleteFrom("known_browser")
-      .where("seen_at", "<=", before(knownBrowserMilliseconds))
+      .where("seen_at", "<=", before(knownBrowserDays * dayMilliseconds))
       .execute();
     await forgetThrottles(transaction, now);
   });

@@ -15,8 +15,8 @@ import {
   stepName,
 } from "#datasets/stored-parts.ts";
 import type { Publication } from "#records/publication.ts";
-import { DomainError } from "#store/domain-error.ts";
 import { migratePostgres, refuseUnready, refuseUnfit } from "#store/postgres-schema.ts";
+import { postgresSteps } from "#store/postgres-steps.ts";
 import { placeName, type PostgresSession, withSession } from "#store/postgres.ts";
 import type { StoreName } from "#store/schema-steps.ts";
 import { controlFile, openFile, shapes } from "#store/sqlite-file.ts";
@@ -113,10 +113,11 @@ export const restoreIntoDatabase = (order: RestoreOrder & { url: string }): Prom
   withTemporaryFolder(join(tmpdir(), "gp-records-restore"), async (folder) => {
     const { url, isTrial, now } = order;
     const place = placeName(url);
-    await withSession(url, async (session) => {
+    const checked = async (session: PostgresSession) => {
       await refuseUnfit(session, url);
       await refuseTaken(session, place);
-    });
+    };
+    await withSession(url, checked, { setting });
     const prepared = await prepare(order, folder);
     const { manifest } = prepared;
     const own = { dataset: manifest.dataset, areCountsKept: false, replaced: null };
@@ -124,19 +125,17 @@ export const restoreIntoDatabase = (order: RestoreOrder & { url: string }): Prom
       const facts = await readControlFacts(controlFile(folder));
       return { ...reportOf(prepared, facts, now), ...own };
     }
-    await migratePostgres(url);
+    await migratePostgres(url, postgresSteps, setting);
     const restored = await withSession(
       url,
       (session) => session.inTransaction(() => fill(session, place, folder, manifest)),
-      options,
+      { ...options, setting },
     );
     return { ...reportOf(prepared, restored, now), ...own };
-  }).catch((error: unknown) => {
-    // Faults of PostgreSQL name the setting that usually gives the database.
-    if (error instanceof DomainError && !(error instanceof BackupFault))
-      error.message = error.message.replaceAll("DATABASE_URL", "--to");
-    throw error;
   });
+
+/** Option that names the database to restore into. */
+const setting = "--to";
 
 /** Tables with a trigger that would update the change counter for each stored row. */
 const watchedTables = ["api_key", "account", "plan"];

@@ -10,6 +10,7 @@ import type { Publication } from "#records/publication.ts";
 import { DomainError, StoreFault } from "#store/domain-error.ts";
 import { fileSteps, type StoreName, storeNames } from "#store/schema-steps.ts";
 import { openFile, shapes, takeSteps } from "#store/sqlite-file.ts";
+import { sqliteCodeOf } from "#store/store-fault.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";
 import { type Manifest, manifestBytesMax, manifestName, readManifest } from "./manifest.ts";
 import { readTar, type TarReader } from "./tar.ts";
@@ -100,10 +101,14 @@ function upgradeStore(folder: string, store: StoreName): void {
   try {
     openFile(shapes[store](folder)).close();
   } catch (error) {
-    if (error instanceof StoreFault && error.kind === "full") throw error;
     // A StoreFault gives the remedy for a store in use; its cause says what is wrong with this file.
     const { cause = error } = error as Error;
-    throw new Error(`${store} in it cannot be read by this version: ${(cause as Error).message}`);
+    const isOfSqlite = sqliteCodeOf(cause) !== undefined;
+    // The full disk or the unusable folder of this machine is no fault of the archive.
+    if (error instanceof StoreFault && (error.kind === "full" || !isOfSqlite)) throw error;
+    const isOfSchema = error instanceof DomainError && !isOfSqlite;
+    const reason = isOfSchema ? "its schema is not that in the manifest" : (cause as Error).message;
+    throw new Error(`${store} in it cannot be read by this version: ${reason}`);
   }
   refuseOtherSchema(join(folder, store), store);
 }

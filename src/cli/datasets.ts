@@ -114,7 +114,7 @@ const diff = command({
       using comparison = compareGenerations(await open(from), await open(to));
       const counts = allCounts({});
       for (const difference of comparison.differences())
-        if (ndjson) context.print(lineOf(difference, comparison, true));
+        if (ndjson) context.print(lineOf(difference, comparison, { isWhole: true }));
         else counts[difference.kind][difference.change]++;
       return ndjson ? null : { from, to, counts };
     }),

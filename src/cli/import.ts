@@ -253,7 +253,7 @@ function importRefusal({
       const lost = Math.ceil(((before - now) * 100) / before);
       return new CommandFault(
         exitCodes.shrunk,
-        `Source '${source}' would shrink from ${count(before)} to ${count(now)} records, by more than the ${shrinkPercentMax}% allowed; ${nothing}. Check that no file is cut off or missing. If the loss is intended, use --max-shrink ${lost}%.`,
+        `Source '${source}' would shrink from ${count(before)} to ${counted(now, "record")}, by more than the ${shrinkPercentMax}% allowed; ${nothing}. Check that no file is cut off or missing. If the loss is intended, use --max-shrink ${lost}%.`,
       );
     }
   }
@@ -304,7 +304,7 @@ function importText({ given: { source }, result, cleared }: Imported): string {
   );
   const changes = `${counted(added, "record")} added, ${count(updated)} changed, ${count(removed)} removed, ${count(unchanged)} unchanged`;
   const records = recordKinds
-    .map((kind) => `${count(result.records?.[kind] ?? 0)} ${kinds[kind].plural}`)
+    .map((kind) => counted(result.records?.[kind] ?? 0, kinds[kind].singular))
     .join(", ");
   switch (outcomeOf(result)) {
     case "published":

@@ -1,11 +1,12 @@
 /** The account pages' two cookies (RFC 6265bis): the session, and the mark of a browser that has signed in before. */
+import { knownBrowserDays } from "#accounts/kept-days.ts";
 import { endSession, type OpenedSession } from "#accounts/sessions.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { type AccountRequest, type Reply, seeOther, withHeader } from "./screen.ts";
 
 type CookieName = "session" | "browser";
 
-const browserSeconds = 180 * 86_400;
+const browserSeconds = knownBrowserDays * 86_400;
 
 /**
  * Returns a cookie's name. `__Host-` binds the cookie to this host, and browsers accept it only over https. Plain http
@@ -29,7 +30,7 @@ export function readCookie(
 }
 
 /**
- * Returns a `set-cookie` value. The session cookie lasts until the browser is closed, the other cookie 180 days.
+ * Returns a `set-cookie` value. The session cookie lasts until the browser is closed, the other cookie as long as the browser is known.
  * @param maxAge seconds; 0 to end the cookie.
  */
 export const setCookie = (

@@ -1,4 +1,5 @@
 /** The messages between the HTTP thread and the account worker. */
+import { endedLinkDays, knownBrowserDays, sessionDays } from "#accounts/kept-days.ts";
 import { accountUrl, type Config, isLoopback } from "#config.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
@@ -86,6 +87,9 @@ export interface AccountWorkerSettings extends Config {
   /** Origin (and path) before `/account` in mailed links; never taken from a request. */
   linkBase: string;
 }
+
+/** Days for which sign-ins are kept, for `/privacy`. */
+export const signInDays = { sessionDays, knownBrowserDays, endedLinkDays };
 
 /** Returns what every page says of this service. */
 export const siteOf = (

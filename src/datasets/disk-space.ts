@@ -1,6 +1,7 @@
 /** Recognizes a full disk, and says what to do about it. */
-import { rmSync, statfsSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { draftName, draftTextsName } from "./catalogue.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 
 /** SQLite's codes for a full disk, and for failures to write, sync or grow a file at a quota or `ulimit -f`. */
@@ -14,14 +15,14 @@ export function isNoRoom(error: unknown): boolean {
 }
 
 /**
- * Removes a draft that an error interrupted.
+ * Removes a folder's draft that an error interrupted.
+ * @param remove function that removes all files of the draft.
  * @returns the error to throw: DatasetFault `full` if there was no room, otherwise the given error.
  */
-export function abandonDraft(error: unknown, path: string): unknown {
-  const written = sizeOf(path);
-  rmSync(path, { force: true });
+export function abandonDraft(error: unknown, folder: string, remove: () => void): unknown {
+  const written = sizeOf(join(folder, draftName)) + sizeOf(join(folder, draftTextsName));
+  remove();
   if (!isNoRoom(error)) return error;
-  const folder = dirname(path);
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
   const advice =

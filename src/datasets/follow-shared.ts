@@ -43,11 +43,17 @@ export function followShared(request: FollowRequest) {
   let fetchAt = Infinity;
   let retryMilliseconds = firstRetryMilliseconds;
   let lastFault: Error | null = null;
+  /** Version of the dataset that is being fetched; null while none is. */
+  let fetching: string | null = null;
+  /** Breaks off a round of fetches. */
+  let overtaken = new AbortController();
+  const breakOff = () => AbortSignal.any([signal, overtaken.signal]);
 
   /** Fetches a dataset. Returns false if the folder already has its file. */
   async function fetch(generation: Generation): Promise<boolean> {
     if (cache.has(generation)) return false;
-    await store.open(generation.version);
+    fetching = generation.version;
+    await store.open(fetching, breakOff()).finally(() => (fetching = null));
     return true;
   }
 
@@ -57,7 +63,7 @@ export function followShared(request: FollowRequest) {
   async function fetchStep(publication: Publication): Promise<void> {
     if (!lacksStep(publication)) return;
     const { from, version } = publication;
-    await steps.addStep(from!, version, (path) => store.pullStep(path, from!, version));
+    await steps.addStep(from!, version, (path) => store.pullStep(path, from!, version, breakOff()));
   }
 
   /** Points at a dataset if it is still current: a command on this folder may have moved the pointer since. */
@@ -92,7 +98,7 @@ export function followShared(request: FollowRequest) {
         .map((one) => () => fetchStep(one)),
       ...pinned.toReversed().map((one) => () => fetch(one)),
     ]) {
-      if (signal.aborted || (await store.look()) !== seen) return;
+      if (breakOff().aborted || (await store.look()) !== seen) return;
       await fetchNext();
     }
   }
@@ -112,13 +118,21 @@ export function followShared(request: FollowRequest) {
     }
     if (now() < fetchAt) return;
     fetchAt = Infinity;
+    overtaken = new AbortController();
+    /** Breaks off the round if another dataset has become current, unless it is the one being fetched. */
+    const seeAgain = async () => {
+      const version = (await see()).currentVersion();
+      if (version !== seen.currentVersion() && version !== fetching) overtaken.abort();
+    };
     // A fetch may take minutes, in which the server has to hear which version is wanted.
-    const seeing = setInterval(() => void see().catch(() => {}), lookEveryMilliseconds);
+    const seeing = setInterval(() => void seeAgain().catch(() => {}), lookEveryMilliseconds);
     try {
       await fetchAll(seen);
       retryMilliseconds = firstRetryMilliseconds;
     } catch (error) {
       fetchAt = now() + retryMilliseconds;
+      // The next look finds other datasets, and fetches at once.
+      if (overtaken.signal.aborted) return;
       retryMilliseconds = Math.min(2 * retryMilliseconds, lastRetryMilliseconds);
       throw error;
     } finally {
@@ -155,7 +169,7 @@ export function followShared(request: FollowRequest) {
       cache.removeDamaged(version);
       fetchAt = 0;
     },
-    /** Stops following. Resolves once a fetch in progress has ended. */
+    /** Stops following, and breaks off a fetch in progress. */
     close(): Promise<void> {
       closing.abort();
       return following;

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { DatasetFault } from "./dataset-fault.ts";
+import { builtAtOf } from "./format.ts";
 
 export const versionShape = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;
 
@@ -57,7 +58,7 @@ export const factsRemedy = "'gp-records datasets verify' says how to fix it.";
 
 /**
  * Reads facts.
- * @param version version in the file's name, which the facts must repeat.
+ * @param version version in the file's name, which the facts must repeat. It contains the time of the build.
  * @throws DatasetFault that names the file.
  */
 export function readFacts(path: string, version: string): Generation {
@@ -68,10 +69,15 @@ export function readFacts(path: string, version: string): Generation {
   } catch (error) {
     throw new DatasetFault(`${path} cannot be read: ${(error as Error).message}. ${factsRemedy}`);
   }
-  if (facts?.version === version) return withAllCounts(facts);
-  throw new DatasetFault(
-    `${path} does not describe its dataset: "version" is ${JSON.stringify(facts?.version) ?? "missing"} instead of "${version}". ${factsRemedy}`,
-  );
+  for (const [name, expected] of [
+    ["version", version],
+    ["built_at", builtAtOf(version)],
+  ] as const)
+    if (facts?.[name] !== expected)
+      throw new DatasetFault(
+        `${path} does not describe its dataset: "${name}" is ${JSON.stringify(facts?.[name]) ?? "missing"} instead of "${expected}". ${factsRemedy}`,
+      );
+  return withAllCounts(facts!);
 }
 
 /** Returns facts with a count for every kind, in the order of kinds. An older program's missing counts are 0. */

@@ -195,7 +195,7 @@ async function compareDatasets(before: string | null, after: string | null) {
   );
   const lines = (numbers: readonly number[]) => {
     using again = compareGenerations(before, after);
-    return numbers.map((number) => lineOf(changes[number]!, again, false));
+    return numbers.map((number) => lineOf(changes[number]!, again));
   };
   return { changes, lines };
 }

@@ -97,8 +97,7 @@ export function openAs(path: string, { version, built_at }: Generation): OpenGen
   const { db, meta } = opened;
   if (meta.version === version && meta.built_at === built_at) return opened;
   db.close();
-  const other = otherThanPublished(`it is dataset ${meta.version}, built at ${meta.built_at}`);
-  throw refusalOf(path, other);
+  throw refusalOf(path, otherFileWords(`it is dataset ${meta.version}, built at ${meta.built_at}`));
 }
 
 /**
@@ -109,12 +108,12 @@ export function openAs(path: string, { version, built_at }: Generation): OpenGen
 export function findFileFault(path: string, expected: Generation): string | undefined {
   const { sha256, bytes } = hashFile(path);
   // A server does not hash the file, but would refuse it because of its size.
-  if (bytes !== expected.bytes) return otherBytes(bytes, expected);
-  return sha256 === expected.sha256 ? undefined : otherThanPublished("its SHA-256 differs");
+  if (bytes !== expected.bytes) return otherSizeWords(bytes, expected);
+  return sha256 === expected.sha256 ? undefined : otherFileWords("its SHA-256 differs");
 }
 
-export const otherThanPublished = (reason: string) =>
-  `is not the file that was published: ${reason}`;
+/** Returns the end of a sentence that begins with the path of a file other than the published one. */
+export const otherFileWords = (reason: string) => `is not the file that was published: ${reason}`;
 
-export const otherBytes = (bytes: number, expected: Generation) =>
-  otherThanPublished(`it has ${bytes} bytes instead of ${expected.bytes}`);
+export const otherSizeWords = (bytes: number, expected: Generation) =>
+  otherFileWords(`it has ${bytes} bytes instead of ${expected.bytes}`);

@@ -1,4 +1,5 @@
 /** Keeps the datasets of several machines in PostgreSQL: a row for each dataset, and its file in parts of 1 MiB. */
+import { addAbortListener } from "node:events";
 import { rmSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Publication } from "#records/publication.ts";
@@ -47,8 +48,14 @@ export interface SharedStore extends OpenStore {
   /** Notes a running server, so that no dataset is published that it cannot read. */
   noteServer(instance: Instance): Promise<void>;
   forgetServer(id: string): Promise<void>;
-  /** Fetches a step into a new file. @throws DatasetFault that names what is missing or damaged. */
-  pullStep(path: string, from: string, to: string): Promise<void>;
+  /** Opens a version as any store does. @param signal breaks off the fetch of its file. */
+  open(version: string, signal?: AbortSignal): Promise<string>;
+  /**
+   * Fetches a step into a new file.
+   * @param signal breaks off the fetch.
+   * @throws DatasetFault that names what is missing or damaged.
+   */
+  pullStep(path: string, from: string, to: string, signal: AbortSignal): Promise<void>;
   /** Reads the datasets like `read`, but returns the previous object if nothing has changed. */
   look(): Promise<Kept>;
 }
@@ -91,16 +98,26 @@ export function openSharedStore(
     return looked.kept;
   }
 
-  /** Does work that may take long, on a separate connection. */
-  const transferring = <R>(work: (session: PostgresSession) => Promise<R>): Promise<R> =>
-    withSession(url, work, { limits: partLimits });
+  /** Does work that may take long, on a separate connection, which the signal ends. */
+  const transferring = <R>(
+    work: (session: PostgresSession) => Promise<R>,
+    signal?: AbortSignal,
+  ): Promise<R> =>
+    withSession(
+      url,
+      async (session) => {
+        using _ = signal && addAbortListener(signal, session.close);
+        return await work(session);
+      },
+      { limits: partLimits },
+    );
 
   /** Stores a file in one transaction, so that nobody ever sees only a part of it. */
   const storing = (work: (session: PostgresSession) => Promise<unknown>) =>
     transferring((session) => session.inTransaction(() => work(session)));
 
   /** Fetches a file into the cache, whole or not at all. @returns its path. */
-  const pull = (generation: Generation) =>
+  const pull = (generation: Generation, signal?: AbortSignal) =>
     transferring(async (session) => {
       const path = cache.temporaryPath();
       try {
@@ -110,7 +127,7 @@ export function openSharedStore(
         rmSync(path, { force: true });
         throw error;
       }
-    });
+    }, signal);
 
   /** Stores the step that was written for a publication. Returns null if that fails; the publication still goes on. */
   async function storeStep(from: string, to: string, step: MadeStep): Promise<MadeStep | null> {
@@ -173,10 +190,11 @@ export function openSharedStore(
     read,
     look,
     publications: () => listPublications(main),
-    async open(version) {
-      const generation = findAny(await look(), version);
+    async open(version, signal) {
+      const kept = await look();
+      const generation = findAny(kept, version) ?? kept.find(version);
       const isHere = cache.isWhole(generation);
-      const path = isHere ? catalogue.pathOf(version) : await pull(generation);
+      const path = isHere ? catalogue.pathOf(version) : await pull(generation, signal);
       cache.touch(version);
       return path;
     },
@@ -190,7 +208,9 @@ export function openSharedStore(
     async publish(version, expected, made) {
       const step = made === null ? null : await storeStep(expected!, version, made);
       const kept = await read();
-      const published = asPublished(findAny(kept, version), timeOf(kept.readAt), expected);
+      const found = findAny(kept, version);
+      if (found === null) throw lockLost(version, placeName(url));
+      const published = asPublished(found, timeOf(kept.readAt), expected);
       const noted = await listPublications(main);
       const publications =
         changesDays === 0 ? noted : withPublication(noted, kept.current(), published, step);
@@ -242,8 +262,8 @@ export function openSharedStore(
     async forgetServer(id) {
       await query("delete from instance where id = $1", [id]);
     },
-    pullStep: (path, from, to) =>
-      transferring((session) => pullFile(session, stepName(from, to), path)),
+    pullStep: (path, from, to, signal) =>
+      transferring((session) => pullFile(session, stepName(from, to), path), signal),
     async take() {
       const release = await lockImports(url);
       try {
@@ -282,9 +302,15 @@ function keptOf({ folder, pathOf }: Catalogue, state: SharedState): Kept {
   };
 }
 
-/** Finds a dataset, even one that is only added. @throws DatasetFault if there is none. */
-const findAny = ({ added, find }: Kept, version: string): Generation =>
-  added.find((one) => one.version === version) ?? find(version);
+/** Finds a dataset, even one that is only added. */
+const findAny = ({ added, findReadable }: Kept, version: string): Generation | null =>
+  added.find((one) => one.version === version) ?? findReadable(version);
+
+/** Returns the fault for a dataset that is gone before its publication: another command took the lock and removed it. */
+const lockLost = (version: string, place: string) =>
+  new DatasetFault(
+    `${version} was not published: this command lost its lock, and another command has removed the dataset since. The lock ends with its connection to ${place}, which a restart of the server, a failover, its idle_session_timeout or a firewall may have closed. Prevent that, then run the command again.`,
+  );
 
 const foreignKeyViolation = "23503";
 

@@ -115,6 +115,10 @@ export async function importSource(
   // All drafts have one name, so that the next import overwrites what a killed one left behind.
   const path = join(folder, draftName);
   const texts = openTextStore(join(folder, draftTextsName));
+  const remove = () => {
+    rmSync(path, { force: true });
+    texts.clear();
+  };
   try {
     // The draft is created first: if that fails, no long file has been read in vain.
     closeSync(openSync(path, "w", 0o600));
@@ -129,10 +133,9 @@ export async function importSource(
     await store.add(draft);
     return { ...built, staged: generation };
   } catch (error) {
-    throw abandonDraft(error, path);
+    throw abandonDraft(error, folder, remove);
   } finally {
-    rmSync(path, { force: true });
-    texts.clear();
+    remove();
     previous.close();
   }
 }

@@ -14,8 +14,8 @@ import type { Meta } from "./format.ts";
 import type { Generation } from "./generation.ts";
 import {
   openAs,
-  otherBytes,
-  otherThanPublished,
+  otherFileWords,
+  otherSizeWords,
   readSources,
   refusalOf,
 } from "./open-generation.ts";
@@ -30,14 +30,14 @@ import { free, readArrays, treeOf, type StoredArray } from "./stored-arrays.ts";
 export function loadGeneration(path: string, expected: Generation): DatasetParts {
   const bytes = statSync(path, { throwIfNoEntry: false })?.size;
   if (bytes !== undefined && bytes !== expected.bytes)
-    throw refusalOf(path, otherBytes(bytes, expected));
+    throw refusalOf(path, otherSizeWords(bytes, expected));
   const { db, meta } = openAs(path, expected);
   try {
     const { index, documents } = readServed(db, meta);
     const { version, built_at: updatedAt } = meta;
     return { ...index, documents, version, updatedAt, sources: readSources(db) };
   } catch (error) {
-    throw refusalOf(path, otherThanPublished((error as Error).message));
+    throw refusalOf(path, otherFileWords((error as Error).message));
   } finally {
     db.close();
   }

@@ -150,7 +150,7 @@ function writeStep(path: string, from: Side & { hash: string | null }, to: Side)
   for (const difference of comparison.differences()) {
     counts[difference.kind][difference.change]++;
     changes++;
-    waiting += `${lineOf(difference, comparison, false)}\n`;
+    waiting += `${lineOf(difference, comparison)}\n`;
     if (waiting.length >= pieceUnits) flush();
   }
   flush();
@@ -164,22 +164,21 @@ function writeStep(path: string, from: Side & { hash: string | null }, to: Side)
 
 /**
  * Returns the line of a difference, with documents as they are stored.
- * @param isWhole true to add the whole record, as it was if it is gone; false for a step, which adds only what a copy
- *   needs.
+ * @param options `isWhole` adds the whole record, as it was if it is gone. A step adds only what a copy needs.
  */
-export function lineOf(difference: Difference, comparison: Comparison, isWhole: boolean): string {
-  const { change, kind, id, into } = difference;
+export function lineOf(one: Difference, comparison: Comparison, { isWhole = false } = {}): string {
+  const { change, kind, id, into } = one;
   const what = `{"change":"${change}","kind":"${kind}","id":"${id}"`;
-  const gone = () => (isWhole ? `,"record":${comparison.before(difference)}` : "");
+  const gone = () => (isWhole ? `,"record":${comparison.before(one)}` : "");
   switch (change) {
     case "removed":
       return `${what}${gone()}}`;
     case "merged":
       return `${what},"into":"${into}"${gone()}}`;
     case "added":
-      return `${what},"record":${comparison.after(difference)}}`;
+      return `${what},"record":${comparison.after(one)}}`;
     case "changed":
-      return `${what},${changedMembers(comparison.before(difference), comparison.after(difference), isWhole)}}`;
+      return `${what},${changedMembers(comparison.before(one), comparison.after(one), isWhole)}}`;
   }
 }
 

@@ -70,6 +70,8 @@ export interface GatewayDependencies {
   failedKeys: KeyedLimit<string>;
   /** URL of the page that creates keys; null if there are no account pages. */
   accountUrl: string | null;
+  /** True if everyone may sign up on the account pages. */
+  isSignUpOpen: boolean;
   counters: Pick<Counters, "take" | "look">;
 }
 
@@ -220,18 +222,24 @@ const demoKeyForwarded = () =>
     { reason: "unknown" },
   );
 
-const howToSend =
-  "Send your API key in the header x-api-key. If you have no key, ask the operator for one.";
+/** Says how a client without a key gets one. */
+function wayToKey({ accountUrl, isSignUpOpen }: GatewayDependencies): string {
+  if (accountUrl === null) return "If you have no key, ask the operator of this service for one.";
+  return isSignUpOpen
+    ? `If you have no key, sign up at ${accountUrl}/sign-up and create one.`
+    : `If you have no key, sign in at ${accountUrl} and create one; if you have no account, ask the operator of this service for one.`;
+}
 
 /** Returns the problem for a missing key. If one was sent in a wrong place, the detail names the place, not the key. */
-function missingKey({ accountUrl }: GatewayDependencies, client: Client): Problem {
+function missingKey(service: GatewayDependencies, client: Client): Problem {
   const misplaced = client.misplacedKey();
   const detail =
     misplaced === undefined
       ? ""
       : ` Something that looks like a key was sent in ${misplaced}, where keys are not read.`;
-  return new Problem("api-key-missing", `${howToSend}${detail}`, {
-    header: "x-api-key",
-    account_url: accountUrl,
-  });
+  return new Problem(
+    "api-key-missing",
+    `Send your API key in the header x-api-key. ${wayToKey(service)}${detail}`,
+    { header: "x-api-key", account_url: service.accountUrl },
+  );
 }

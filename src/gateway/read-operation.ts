@@ -1,4 +1,4 @@
-/** Lists all reads. Answers the four operations and `/vocabulary`, from the cache if possible. */
+/** Lists all reads. Answers the operations and `/vocabulary`, from the cache if possible. */
 import { LRUCache } from "lru-cache";
 import { type Format, formats, json } from "#operations/formats.ts";
 import type { Operation, Query } from "#operations/operation.ts";

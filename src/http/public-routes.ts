@@ -13,6 +13,7 @@ import {
 import { served, notAcceptable } from "#gateway/reads.ts";
 import { feedPath } from "#operations/changes.ts";
 import { operations } from "#operations/index.ts";
+import { referenceOf } from "#operations/operation.ts";
 import { readAssets } from "#pages/assets.ts";
 import { notReadyDetails, problemCodes, unavailable } from "#problems.ts";
 import type { Publication } from "#records/publication.ts";
@@ -29,8 +30,8 @@ export function publicRoutes(http: HttpDependencies): Route[] {
     const made = { members: make(), everyone: make() };
     return () => made[http.browse()]();
   };
-  const ofOperations = operations.map(({ name }) => `/docs/${name}`);
-  const pages = ["/docs", ...ofOperations, "/docs/vocabulary", "/docs/mcp", "/errors"];
+  const references = operations.map(referenceOf);
+  const pages = ["/docs", ...references, "/docs/vocabulary", "/docs/mcp", "/errors"];
   const errors = problemCodes.map((code) => `/errors/${code}`);
   return [
     documentRoute(http, "/", {

@@ -1,11 +1,12 @@
 /** Makes the texts of the public paths, except the feed, adapted to what this server offers. */
 import { accountUrl } from "#config.ts";
-import { siteOf } from "#dashboard/messages.ts";
+import { signInDays, siteOf } from "#dashboard/messages.ts";
 import { defaultQuotas, windows } from "#limits/policy.ts";
+import { referenceOf } from "#operations/operation.ts";
 import { recordCounts } from "#operations/page.ts";
 import { apiVersions } from "#operations/versions.ts";
 import { mcpPage } from "#pages/docs-mcp.ts";
-import { operationPage, referenceOf } from "#pages/docs-operation.ts";
+import { operationPage } from "#pages/docs-operation.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { changelogPage, docsPage, type KeyFacts } from "#pages/docs.ts";
 import { errorPage, errorsPage } from "#pages/errors.ts";
@@ -43,6 +44,7 @@ export function openPublicTexts(http: HttpDependencies) {
     privacy: () =>
       privacyPage({
         ...http.config,
+        ...signInDays,
         site: siteOf(http),
         sources: http.model()?.parts.sources ?? [],
         totalsDays: hoursKeptDays,

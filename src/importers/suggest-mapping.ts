@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { fold } from "#records/fold.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import { clean, comparable } from "./cells.ts";
-import { readNumber, setMember, valueWords, wordKey } from "./compile-mapping.ts";
+import { setMember, valueWords, wordKey } from "./compile-mapping.ts";
 import { cellDecoder, type CsvRow, readRows } from "./csv.ts";
 import { type DateFormat, isoFormats, readDate } from "./dates.ts";
 import type { Encoding } from "./encoding.ts";
@@ -22,6 +22,7 @@ import {
   type SourceOfField,
 } from "./mapping.ts";
 import { nearest } from "./nearest.ts";
+import { readNumber } from "./numbers.ts";
 
 interface SuggestedMapping {
   /** Draft of a mapping, with a text that begins with `chooseMark` wherever the operator has to decide. */

@@ -130,12 +130,17 @@ interface EmbeddedKeysOptions {
 
 /**
  * Opens the keys of an embedded store. Reads all of them now, and later those of the accounts whose keys have changed.
+ * After a change that may concern all keys, such as a plan's, each is read again when it is next looked up.
  * @throws DomainError if the store cannot be read.
  */
 export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
-  let keys = new Map<string, KnownKey>();
-  /** Count of changes that `keys` reflects; -1 if none has been read. */
-  let seen = -1;
+  /** Count of changes that has been read. */
+  let seen = source.count();
+  const keys = keysByDigest(source.all());
+  /** Digests of the keys read since the last change that may concern all keys; null if there was none. */
+  let readSince: Set<string> | null = null;
+  /** Digest of a key that could not be read again; null if there is none. */
+  let failed: string | null = null;
   let isFaulty = false;
   let isFresh = false;
   const forget = () => {
@@ -146,14 +151,25 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
     if ((fault !== null) !== isFaulty) onFault(fault);
     isFaulty = fault !== null;
   };
+  const learn = (digest: string, row: KeyRow | undefined) => {
+    if (row === undefined) keys.delete(digest);
+    else keys.set(digest, knownKey(row));
+    readSince?.add(digest);
+  };
+  const readAgain = (digest: string) => {
+    failed = digest;
+    learn(digest, source.find(Buffer.from(digest, "base64")));
+    failed = null;
+  };
   const follow = () => {
     const count = source.count();
-    if (count === seen) return;
-    const changes = source.changes(seen);
-    const changed = keysByDigest(changes.keys);
-    if (changes.isAll) keys = changed;
-    else for (const [digest, key] of changed) keys.set(digest, key);
-    seen = count;
+    if (count !== seen) {
+      const changes = source.changes(seen);
+      if (changes.mayBeAny) readSince = new Set();
+      for (const row of changes.keys) learn(digestText(row.digest), row);
+      seen = count;
+    }
+    if (failed !== null) readAgain(failed);
   };
   // Asking SQLite takes about 2 µs, so each turn of the event loop asks at most once. A socket that becomes readable
   // after a revocation was committed is read in a later turn, which asks again. Only bytes that arrive in the turn that
@@ -170,11 +186,16 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
     }
   };
 
-  follow();
   return {
     /** Returns a key as `KnownKeys.find` does, synchronously. */
     find(digest: string): KnownKey | undefined {
       followOnceInATurn();
+      if (readSince !== null && keys.has(digest) && !readSince.has(digest))
+        try {
+          readAgain(digest);
+        } catch (error) {
+          setFault(error as Error);
+        }
       return keys.get(digest);
     },
     close: () => source.close(),

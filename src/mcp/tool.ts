@@ -41,6 +41,12 @@ export interface ToolDependencies extends Pick<
   answers: AnswerSource;
 }
 
+/** What tools are made from. */
+export interface ToolParts extends ToolDependencies {
+  /** Operations under the names of their tools, because faults name tools, not paths. */
+  asTools: Parameters<typeof readParameters>[3];
+}
+
 /** Answer of a tool: structured content as JSON. */
 export interface ToolAnswer {
   datasetVersion: string;
@@ -91,8 +97,8 @@ export const boundsOf = (values: GivenValues): Bounds => ({
 });
 
 /** Returns the declared tool. Calls with wrong arguments count, too. */
-export function makeTool(dependencies: ToolDependencies, declaration: ToolDeclaration): Tool {
-  const { gateway, operations, pageSizeMax, model } = dependencies;
+export function makeTool(parts: ToolParts, declaration: ToolDeclaration): Tool {
+  const { gateway, asTools, pageSizeMax, model } = parts;
   const { name, title, description, item, filters, sorts, answer } = declaration;
   const { limitMax = pageSizeMax, refusal, cost = () => 1 } = declaration;
   const inputSchema = {
@@ -110,8 +116,6 @@ export function makeTool(dependencies: ToolDependencies, declaration: ToolDeclar
     required: Object.keys(filters).filter((filter) => filters[filter]!.isRequired),
     additionalProperties: false,
   };
-  // Faults name tools, not paths.
-  const all = operations.map((operation) => ({ ...operation, path: toolName(operation) }));
   return {
     name,
     listed: { name, title, description, inputSchema, outputSchema: pageSchema(item), annotations },
@@ -122,7 +126,7 @@ export function makeTool(dependencies: ToolDependencies, declaration: ToolDeclar
         if (refused !== undefined) return refused;
         const day = model()?.parts.updatedAt.slice(0, 10);
         const path = { path: name, filters, sorts };
-        values = readParameters(path, pairsOf(path, given), limitMax, all, day);
+        values = readParameters(path, pairsOf(path, given), limitMax, asTools, day);
         return Math.min(cost(values), greatestRequest(quotas));
       };
       const admit = (): Found<null> => ({ kind: "answer", answer: null });

@@ -10,6 +10,7 @@ import { declared, type Operation } from "#operations/operation.ts";
 import { matchCost, matchInSlices } from "#operations/match.ts";
 import { type GivenValues, invalidParameters, queryText } from "#operations/parameters.ts";
 import { vocabularyOf } from "#operations/vocabulary.ts";
+import type { ParameterFault } from "#problems.ts";
 import { eachOf, type RecordKind } from "#records/kinds.ts";
 import {
   boundsOf,
@@ -20,17 +21,23 @@ import {
   type ToolAnswer,
   type ToolDependencies,
   toolName,
+  type ToolParts,
 } from "./tool.ts";
 import { type Detail, details, inBrief, writeAnswer, writeValues } from "./write-answer.ts";
 
-export const makeTools = (dependencies: ToolDependencies): readonly Tool[] => [
-  ...dependencies.operations.map((operation) => operationTool(dependencies, operation)),
-  vocabularyTool(dependencies),
-  changesTool(dependencies),
-  matchTool(dependencies),
-];
+export function makeTools(dependencies: ToolDependencies): readonly Tool[] {
+  const { operations } = dependencies;
+  const asTools = operations.map((operation) => ({ ...operation, path: toolName(operation) }));
+  const parts = { ...dependencies, asTools };
+  return [
+    ...operations.map((operation) => operationTool(parts, operation)),
+    vocabularyTool(parts),
+    changesTool(parts),
+    matchTool(parts),
+  ];
+}
 
-function operationTool(dependencies: ToolDependencies, operation: Operation): Tool {
+function operationTool(dependencies: ToolParts, operation: Operation): Tool {
   const { answers } = dependencies;
   const { summary, description, filters, sorts } = operation;
   return makeTool(dependencies, {
@@ -72,7 +79,7 @@ const toolFormats = eachOf(details, (detail): Format => ({
 const vocabularyLists = ["tags", "themes", "markets", "enums"] as const;
 type VocabularyList = (typeof vocabularyLists)[number];
 
-const vocabularyTool = (dependencies: ToolDependencies): Tool =>
+const vocabularyTool = (dependencies: ToolParts): Tool =>
   makeTool(dependencies, {
     name: "vocabulary",
     title: "Tags, themes, markets and closed lists of values",
@@ -98,7 +105,7 @@ const vocabularyTool = (dependencies: ToolDependencies): Tool =>
     },
   });
 
-const changesTool = (dependencies: ToolDependencies): Tool =>
+const changesTool = (dependencies: ToolParts): Tool =>
   makeTool(dependencies, {
     name: "changes_since",
     title: "What the next publication changed",
@@ -201,7 +208,7 @@ const factsOfNames = (fact: string) =>
     valuesMax: matchedMax,
   });
 
-const matchTool = (dependencies: ToolDependencies): Tool =>
+const matchTool = (dependencies: ToolParts): Tool =>
   makeTool(dependencies, {
     name: "match_gps",
     title: "Match a list of names to GPs",
@@ -230,6 +237,21 @@ function namesOnPage(values: GivenValues): readonly string[] {
   return values.get("names")!.slice(offset, offset + limit);
 }
 
+/** Returns the fault of a list that has not one entry for each name; none if the list is left out. */
+function faultOfLength(
+  parameter: string,
+  given: readonly string[] | undefined,
+  names: number,
+): ParameterFault[] {
+  if (given === undefined || given.length === names) return [];
+  const isShort = given.length < names;
+  const wanted = names === 1 ? "1 entry" : `${names} entries`;
+  const detail = `Must have ${wanted}, one for each of 'names', but has ${isShort ? "only " : ""}${given.length}.`;
+  return isShort
+    ? [{ parameter, code: "too_short", detail, minimum: names }]
+    : [{ parameter, code: "too_many_values", detail, maximum: names }];
+}
+
 async function matchNames(
   dependencies: ToolDependencies,
   values: GivenValues,
@@ -237,15 +259,8 @@ async function matchNames(
   const { limit, offset } = boundsOf(values);
   const names = values.get("names")!;
   const facts = Object.entries(factLists);
-  const uneven = facts.find(([, list]) => (values.get(list) ?? names).length !== names.length);
-  if (uneven !== undefined)
-    throw invalidParameters([
-      {
-        parameter: uneven[1],
-        code: "out_of_range",
-        detail: `Must have as many entries as 'names' (${names.length}).`,
-      },
-    ]);
+  const faults = facts.flatMap(([, list]) => faultOfLength(list, values.get(list), names.length));
+  if (faults.length > 0) throw invalidParameters(faults);
   const wanted = namesOnPage(values).map((name, i) => ({
     name,
     ...Object.fromEntries(facts.map(([fact, list]) => [fact, values.get(list)?.[offset + i]])),

@@ -120,6 +120,9 @@ export interface Operation {
   example: Readonly<Record<string, string>>;
 }
 
+/** Returns the path of an operation's reference. */
+export const referenceOf = ({ name }: Operation): string => `/docs/${name}`;
+
 /** An operation, or another path whose query is read in the same way. */
 export type TakesParameters = Pick<Operation, "filters" | "sorts">;
 

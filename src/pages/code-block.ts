@@ -19,8 +19,14 @@ const jsonText = (value: unknown): string =>
     (_, list: string) => `[${list.replace(/\n\s+/g, " ")}]`,
   );
 
-export const jsonBlock = (label: string, value: unknown): Html =>
-  codeBlock(label, bodyText(jsonText(value)));
+/** Returns a block of JSON whose texts, but not its names, are in colour. */
+export function jsonBlock(label: string, value: unknown): Html {
+  const parts = jsonText(value).split(/("(?:[^"\\\n]|\\.)*":?)/);
+  const coloured = parts.map((part, i) =>
+    i % 2 === 0 || part.endsWith(":") ? bodyText(part) : html`<i>${bodyText(part)}</i>`,
+  );
+  return codeBlock(label, coloured);
+}
 
 /** Placeholder for an origin that only the browser knows. */
 const unknownOrigin = "https://YOUR_HOST";

@@ -6,6 +6,7 @@ import {
   type PageParameter,
   pageSchemas,
   parametersOf,
+  referenceOf,
 } from "#operations/operation.ts";
 import {
   declarations,
@@ -22,7 +23,7 @@ import { callBlocks, exampleTarget, jsonBlock, originOf } from "./code-block.ts"
 import { exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";
 import { docsLayout, type Site } from "./layout.ts";
-import { codes, prose } from "./prose.ts";
+import { codes, counted, prose } from "./prose.ts";
 import { table } from "./table.ts";
 
 interface OperationFacts {
@@ -32,9 +33,6 @@ interface OperationFacts {
   /** Maximum value of `limit`. */
   pageSizeMax: number;
 }
-
-/** Returns the address of an operation's reference. */
-export const referenceOf = ({ name }: Operation): string => `/docs/${name}`;
 
 /** Returns an operation's reference. */
 export function operationPage(operation: Operation, facts: OperationFacts): string {
@@ -49,7 +47,7 @@ export function operationPage(operation: Operation, facts: OperationFacts): stri
     scripts: ["docs.js"],
     main: html`<div class="operation">
       <div>
-        <h1>${isList ? "List" : "Find"} ${kinds[kind].plural}</h1>
+        <h1>${isList ? "List" : "Find"} ${kinds[kind].singular}s</h1>
         <p><code class="badge">GET ${path}</code></p>
         <p class="lede">${summary} ${prose(description)}</p>
         <h2 id="parameters">Parameters</h2>
@@ -61,7 +59,7 @@ export function operationPage(operation: Operation, facts: OperationFacts): stri
         ])}
         <h2 id="members">Answer</h2>
         <p>
-          A page of ${kinds[kind].plural} in <code>data</code>, with <code>pagination</code> and
+          A page of ${kinds[kind].singular}s in <code>data</code>, with <code>pagination</code> and
           <code>meta</code>. <a href="/docs#answer">Answer and paging</a> explains them. Each record
           has these members:
         </p>
@@ -173,16 +171,29 @@ function pageTerms(pageSizeMax: number): Term[] {
   ];
 }
 
+/** Number of members that are always shown. The others unfold. */
+const membersAtOnce = 10;
+
 /** Returns the members of a record or problem: name, type (with null) and meaning. */
-export const memberList = (label: string, record: TSchema): Html =>
-  termList(
-    label,
-    membersOf(record).map(([name, schema]) => ({
-      names: codes([name]),
-      rule: html`${typeCell(schema)}${isNullable(schema) && " or null"}`,
-      meaning: html`${prose(schema.description ?? "Open vocabulary.")}${innerMembers(schema)}`,
-    })),
-  );
+export function memberList(label: string, record: TSchema): Part {
+  const terms = membersOf(record).map(([name, schema]) => ({
+    names: codes([name]),
+    rule: html`${typeCell(schema)}${isNullable(schema) && " or null"}`,
+    meaning: html`${prose(schema.description ?? "Open vocabulary.")}${innerMembers(schema)}`,
+  }));
+  const more = terms.slice(membersAtOnce);
+  return [
+    termList(label, terms.slice(0, membersAtOnce)),
+    more.length > 0 &&
+      folded(counted(more.length, "more member"), termList(`${label}, the rest`, more)),
+  ];
+}
+
+const folded = (summary: string, content: Part): Html =>
+  html`<details>
+    <summary>${summary}</summary>
+    ${content}
+  </details>`;
 
 /** Returns the URL fragment of a closed list on the vocabulary page. */
 export const anchorOf = ({ members }: ValueList): string => `values-${members[0]}`;
@@ -259,8 +270,9 @@ export const tryIt = ({ path, target, publicUrl, fields, example }: TryIt): Html
       </details>
     </section>`;
 
-const fieldsOf = (operation: Operation, { pageSizeMax }: OperationFacts): Html[] =>
-  parametersOf(operation).map((name) => {
+/** Returns a field for each parameter. Those that are optional unfold. */
+function fieldsOf(operation: Operation, { pageSizeMax }: OperationFacts): Part {
+  const fieldOf = (name: string): Html => {
     const value = operation.example[name];
     if (isRepeatable(operation, name))
       return html`<label
@@ -273,7 +285,14 @@ const fieldsOf = (operation: Operation, { pageSizeMax }: OperationFacts): Html[]
       ><code>${name}</code> <span class="muted">${isRequired ? "required" : usual}</span>
       <input name="${name}" ${value !== undefined && html`value="${value}"`}
     /></label>`;
-  });
+  };
+  const isOptional = (name: string) => operation.example[name] === undefined;
+  const [more = [], first = []] = [true, false].map((one) =>
+    parametersOf(operation).filter((name) => isOptional(name) === one),
+  );
+  const rest = html`<div class="fields">${more.map(fieldOf)}</div>`;
+  return [first.map(fieldOf), folded(counted(more.length, "more parameter"), rest)];
+}
 
 /** Returns a field for all parameters of a list, because most requests use two or three of dozens. */
 function pairsField({ example }: Operation): Html {

@@ -2,10 +2,9 @@
 import { type Hint, hintCodes } from "#operations/envelope.ts";
 import { formats } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
-import { gpFilters, parameterBounds } from "#operations/operation.ts";
+import { gpFilters, parameterBounds, referenceOf } from "#operations/operation.ts";
 import { apiVersion, type ApiVersion } from "#operations/versions.ts";
 import { jsonBlock } from "./code-block.ts";
-import { referenceOf } from "./docs-operation.ts";
 import { errorTable } from "./errors.ts";
 import { exampleMeta, exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";

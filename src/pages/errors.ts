@@ -2,6 +2,7 @@
 import { fetches } from "#operations/fetches.ts";
 import { formats } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
+import { referenceOf } from "#operations/operation.ts";
 import { readQuery } from "#operations/parameters.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
 import {
@@ -19,7 +20,7 @@ import {
 } from "#problems.ts";
 import { Type } from "#records/schema.ts";
 import { jsonBlock } from "./code-block.ts";
-import { memberList, referenceOf } from "./docs-operation.ts";
+import { memberList } from "./docs-operation.ts";
 import { html, type Html } from "./html.ts";
 import { docsLayout, layout, type Site } from "./layout.ts";
 import { prose } from "./prose.ts";
@@ -169,7 +170,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
     again: "No. Send it with your key.",
     example: new Problem(
       "api-key-missing",
-      "Send your API key in the header x-api-key. If you have no key, ask the operator for one.",
+      "Send your API key in the header x-api-key. If you have no key, sign in at /account and create one; if you have no account, ask the operator of this service for one.",
       { header: "x-api-key", account_url: accountUrl },
     ),
   },
@@ -349,7 +350,8 @@ function faultyQuery(): Problem {
 
 const faultMeanings: Readonly<Record<ParameterFault["code"], string>> = {
   missing: "A required parameter is missing. Add it.",
-  too_short: "The text has fewer characters than `minimum`. Write more of the name.",
+  too_short:
+    "The text has fewer characters than `minimum`, or a list fewer entries. Write more of the name, or complete the list.",
   too_long: "The text has more characters than `maximum`. Shorten it.",
   empty_value: "The parameter is there without a value. Give it one, or leave the parameter out.",
   not_an_integer:
@@ -360,7 +362,8 @@ const faultMeanings: Readonly<Record<ParameterFault["code"], string>> = {
     "The operation has no such parameter; `allowed` lists those that it has. `suggestion` is the nearest name, and `allowed_on` lists the operations that do have the parameter.",
   repeated_parameter:
     "The parameter may be given only once. The reference says which may be repeated.",
-  too_many_values: "The parameter is given more than `maximum` times. Ask in several requests.",
+  too_many_values:
+    "The parameter has more than `maximum` values. Ask in several requests; for `match_gps`, give only one fact for each name.",
   invalid_encoding:
     "The name or the value is not percent-encoded UTF-8, or contains a control character. Let your HTTP library encode it.",
   unknown_value:

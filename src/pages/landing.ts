@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { operations } from "#operations/index.ts";
 import { apiVersion } from "#operations/versions.ts";
-import { parameterBounds, parametersOf } from "#operations/operation.ts";
+import { parameterBounds, parametersOf, referenceOf } from "#operations/operation.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
 import { isInvented, type Sources } from "#records/common.ts";
 import { type EachKind, kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
@@ -14,7 +14,6 @@ import { nameOfMarket } from "#search/market-spellings.ts";
 import { prepareInTurns } from "#search/prepare-in-turns.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { curlBlock, exampleTarget, jsonBlock } from "./code-block.ts";
-import { referenceOf } from "./docs-operation.ts";
 import { type KeyFacts, type QuotaWindow, wayToKey } from "./docs.ts";
 import { exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";
@@ -22,16 +21,7 @@ import { docsPages, layout, searchForm, type Site } from "./layout.ts";
 import { usMap } from "./map.ts";
 import { type ColumnPlot, columnPlot, periodsUntil, signalGroups } from "./plot.ts";
 import { contactLink } from "./privacy.ts";
-import {
-  codeList,
-  counted,
-  dayElement,
-  dayText,
-  exactTime,
-  grouped,
-  prose,
-  wordList,
-} from "./prose.ts";
+import { codeList, counted, dayElement, dayText, exactTime, grouped, wordList } from "./prose.ts";
 import { table } from "./table.ts";
 import { money, typeMark } from "./values.ts";
 
@@ -82,7 +72,7 @@ export function landingPage(facts: ServiceFacts): string {
         <div>${forPrograms(facts)}</div>
         <div>
           ${curlBlock("Request with curl", publicUrl, exampleTarget(operations[0]!))}
-          ${jsonBlock("Example of a record", exampleRecords.signal)}
+          <div class="answer">${jsonBlock("Example of a GP", exampleRecords.gp)}</div>
         </div>
       </div>`,
   });
@@ -224,18 +214,32 @@ const forPrograms = (facts: ServiceFacts): Html =>
       Send it in the header <code>x-api-key</code> with every request; a key in the address is not
       read. <a href="/docs#quota">How many requests an account may send</a>
     </p>
-    <ul>
-      ${operations.map(
-        (operation) =>
-          html`<li>
-            <a href="${referenceOf(operation)}">${operation.name}</a>: ${operation.summary}
-          </li>`,
-      )}
-      ${docsPages.map(
-        ([path, label, about]) => html`<li><a href="${path}">${label}</a>: ${prose(about)}</li>`,
-      )}
-      <li><a href="/openapi.json">openapi.json</a>: the API described for programs</li>
-    </ul>`;
+    ${offers.map(
+      ([title, text, links]) =>
+        html`<h3>${title}</h3>
+          <p>
+            ${text}${links.map(([href, label], i) => [i > 0 && ", ", html`<a href="${href}">${label}</a>`])}
+          </p>`,
+    )}`;
+
+type Link = readonly [href: string, label: string];
+
+const [lists, reads] = [true, false].map((isList) =>
+  operations
+    .filter(({ sorts }) => (sorts !== null) === isList)
+    .map((operation): Link => [referenceOf(operation), operation.name]),
+) as [Link[], Link[]];
+
+/** What the API offers, each with the pages that explain it. */
+const offers: readonly (readonly [title: string, text: string, links: readonly Link[]])[] = [
+  ["One request, the whole GP", "A name finds a GP with its people and signals: ", reads],
+  ["Any filter, any order", "Lists combine the values of records, with exact totals: ", lists],
+  [
+    "Every value says where it is from",
+    "Source, basis and confidence are part of each record, and the API is described in full: ",
+    [...docsPages.map(([path, label]): Link => [path, label]), ["/openapi.json", "openapi.json"]],
+  ],
+];
 
 export type LandingRecords = Awaited<ReturnType<typeof readLandingRecords>>;
 

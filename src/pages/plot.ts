@@ -221,7 +221,8 @@ const unitMonths = { month: 1, quarter: 3, year: 12 } as const;
 
 /**
  * Returns the last `count` periods up to and including that of a day, oldest first: the first and last month of each as
- * `YYYY-MM`, its name, and the year to show below the period that begins it.
+ * `YYYY-MM`, of a year the year alone, so that dates that name no month are in it; its name, and the year to show below
+ * the period that begins it.
  */
 export function periodsUntil(day: string, unit: keyof typeof unitMonths, count: number) {
   const months = unitMonths[unit];
@@ -235,9 +236,12 @@ export function periodsUntil(day: string, unit: keyof typeof unitMonths, count: 
     const from = monthText(first);
     const quarter = `Q${(first % 12) / 3 + 1} ${year}`;
     const hasTick = first % 12 === 0 && (thisYear - Number(year)) % yearStep === 0;
+    const ends =
+      unit === "year"
+        ? { from: year, until: year }
+        : { from, until: monthText(first + months - 1) };
     return {
-      from,
-      until: monthText(first + months - 1),
+      ...ends,
       label: { month: dayText(from), quarter, year }[unit],
       tick: hasTick ? year : undefined,
     };

@@ -20,6 +20,10 @@ export interface PrivacyFacts {
   /** Number of published datasets that are kept; 0 for all. */
   datasetsKeep: number;
   changesDays: number;
+  sessionDays: number;
+  knownBrowserDays: number;
+  /** Days after the link has expired. */
+  endedLinkDays: number;
 }
 
 export function privacyPage(facts: PrivacyFacts): string {
@@ -136,9 +140,15 @@ function usersRows(facts: PrivacyFacts): string[][] {
       "Until you delete your login",
     ],
     ["The accounts you are a member of, and your role", "Until you leave or the account closes"],
-    ["A session: hash, times, browser, IPv4 address or IPv6 /64", "Until it ends, 7 days at most"],
-    ["A browser you have signed in with: hash, last use", "180 days"],
-    ["A link mailed to you: hash, kind, your address, times", "7 days after it expires"],
+    [
+      "A session: hash, times, browser, IPv4 address or IPv6 /64",
+      `Until it ends, ${counted(facts.sessionDays, "day")} at most`,
+    ],
+    ["A browser you have signed in with: hash, last use", counted(facts.knownBrowserDays, "day")],
+    [
+      "A link mailed to you: hash, kind, your address, times",
+      `${counted(facts.endedLinkDays, "day")} after it expires`,
+    ],
     ["Failed sign-ins: their number, by hash of address or network", "A day after the last wait"],
     ["Your keys: hash, first 8 characters, name, times, your id", "For good"],
     ["The last use of a key: time, IPv4 /24 or IPv6 /48", "Until its next use"],

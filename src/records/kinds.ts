@@ -3,8 +3,8 @@
 interface Kind {
   /** Prefix of ids. */
   prefix: string;
-  /** Plural, for use in a sentence. */
-  plural: string;
+  /** Singular, for use in a sentence. An s makes the plural. */
+  singular: string;
   /** Heading of a list. */
   title: string;
   /** Sheet name in a workbook. */
@@ -13,10 +13,10 @@ interface Kind {
 
 /** All kinds, in the order of datasets and of the reference. */
 export const kinds = {
-  gp: { prefix: "gp", plural: "GPs", title: "General Partners", sheet: "GPs" },
-  principal: { prefix: "pr", plural: "principals", title: "Principals", sheet: "People" },
-  signal: { prefix: "sg", plural: "signals", title: "Signals", sheet: "Signals" },
-  project: { prefix: "pj", plural: "projects", title: "Projects", sheet: "Projects" },
+  gp: { prefix: "gp", singular: "GP", title: "General Partners", sheet: "GPs" },
+  principal: { prefix: "pr", singular: "principal", title: "Principals", sheet: "People" },
+  signal: { prefix: "sg", singular: "signal", title: "Signals", sheet: "Signals" },
+  project: { prefix: "pj", singular: "project", title: "Projects", sheet: "Projects" },
 } as const satisfies Readonly<Record<string, Kind>>;
 
 export type RecordKind = keyof typeof kinds;

@@ -66,6 +66,7 @@ export function watchControl(file: string, now: () => number) {
   const prepare = (query: string) => naming(() => connection.prepare(query));
   const all = prepare(keyRows);
   const ofAccounts = prepare(`${keyRows} where k.account in (select value from json_each(?))`);
+  const ofDigest = prepare(`${keyRows} where k.digest = ?`);
   // Key changes have their own count, because sessions, the audit log and the rest change much more often.
   const keyChanges = prepare(`select count from key_change where account = ${allChanges}`);
   keyChanges.setReturnArrays(true);
@@ -98,17 +99,21 @@ export function watchControl(file: string, now: () => number) {
         dataVersionSeen = version;
         return count;
       }),
+    /** Returns all keys. */
+    all: (): KeyRow[] => naming(() => all.all() as unknown as KeyRow[]),
     /**
-     * Returns the keys of the accounts whose keys changed after the count `since`. `isAll` is true if they are all
-     * keys, because the keys of all accounts may have changed.
+     * Returns the keys of the accounts whose keys changed after the count `since`. `mayBeAny` is true if keys of any
+     * account may have changed.
      */
-    changes: (since: number): { keys: KeyRow[]; isAll: boolean } =>
+    changes: (since: number): { keys: KeyRow[]; mayBeAny: boolean } =>
       naming(() => {
         const accounts = changed.all(since).map(({ account }) => account);
-        const isAll = since < 0 || accounts.includes(anyAccount);
-        const rows = isAll ? all.all() : ofAccounts.all(JSON.stringify(accounts));
-        return { keys: rows as unknown as KeyRow[], isAll };
+        const keys = ofAccounts.all(JSON.stringify(accounts)) as unknown as KeyRow[];
+        return { keys, mayBeAny: accounts.includes(anyAccount) };
       }),
+    /** Returns the key with this digest, or undefined if there is none. */
+    find: (digest: Uint8Array): KeyRow | undefined =>
+      naming(() => ofDigest.get(digest) as unknown as KeyRow | undefined),
     close: () => connection.close(),
   };
 }

@@ -22,7 +22,7 @@ async function readSchema(
   if (found!.schema === null)
     throw new StoreFault(
       "unusable",
-      `${place}: the role in DATABASE_URL may use no schema on its search path. Create a schema for it, or grant it USAGE and CREATE on an existing one.`,
+      `${place}: the role in ${session.setting} may use no schema on its search path. Create a schema for it, or grant it USAGE and CREATE on an existing one.`,
     );
   // Each row says whether the step is additive, because an older program knows nothing else about it.
   const taken =
@@ -69,6 +69,7 @@ const migrationLock = 7_240_318_115_001;
 /**
  * Applies the missing steps in one transaction: all of them, or none if one fails or the process dies. A second
  * migration waits for the first.
+ * @param setting setting or option that gives the database's URL.
  * @returns the names of the applied steps.
  * @throws DomainError `conflict` if this program cannot use the schema, StoreFault `busy` if another migration takes
  *   longer than 30 s, `unusable` as `refuseUnfit` does.
@@ -76,6 +77,7 @@ const migrationLock = 7_240_318_115_001;
 export function migratePostgres(
   url: string,
   steps: readonly PostgresStep[] = postgresSteps,
+  setting = "DATABASE_URL",
 ): Promise<string[]> {
   const place = placeName(url);
   const migrate = async (session: PostgresSession) => {
@@ -102,7 +104,7 @@ export function migratePostgres(
     });
     return missing.map(({ name }) => name);
   };
-  return withSession(url, migrate, { limits: patient });
+  return withSession(url, migrate, { limits: patient, setting });
 }
 
 /**
@@ -121,10 +123,11 @@ export async function refuseUnfit(session: PostgresSession, url: string): Promis
        current_setting('server_encoding') as encoding, pg_is_in_recovery() as "isStandby"`,
   );
   const { version, encoding, isStandby } = facts!;
-  if (isStandby) refuse("is a standby, which takes no writes. Name the primary in DATABASE_URL.");
+  const { setting } = session;
+  if (isStandby) refuse(`is a standby, which takes no writes. Name the primary in ${setting}.`);
   if (encoding !== "UTF8")
     refuse(
-      `has the encoding ${encoding}, but gp-records needs UTF8. Create another database (create database NAME encoding 'UTF8' template template0), and name it in DATABASE_URL.`,
+      `has the encoding ${encoding}, but gp-records needs UTF8. Create another database (create database NAME encoding 'UTF8' template template0), and name it in ${setting}.`,
     );
   if (session.isPooled && (await sharesConnections(session, url)))
     refuse(
@@ -138,10 +141,14 @@ async function sharesConnections(first: PostgresSession, url: string): Promise<b
   const processOf = async (session: PostgresSession) =>
     (await session.query<{ pid: number }>("select pg_backend_pid() as pid"))[0]!.pid;
   const before = await processOf(first);
-  return withSession(url, async (second) => {
-    await second.query("begin");
-    const others = await processOf(second);
-    const after = await processOf(first);
-    return others === before || after !== before;
-  });
+  return withSession(
+    url,
+    async (second) => {
+      await second.query("begin");
+      const others = await processOf(second);
+      const after = await processOf(first);
+      return others === before || after !== before;
+    },
+    { setting: first.setting },
+  );
 }

@@ -139,12 +139,12 @@ export async function clientConfig(
 }
 
 /** Returns the fault for a failed connection. Unlike a failed query's, its cause always lies outside the program. */
-export function connectFault(error: unknown, place: string): unknown {
-  const fault = postgresFault(error, place);
+export function connectFault(error: unknown, place: string, setting = "DATABASE_URL"): unknown {
+  const fault = postgresFault(error, place, setting);
   if (fault instanceof StoreFault || !(error instanceof Error)) return fault;
   return new StoreFault(
     "unusable",
-    `${place} cannot be used: ${error.message}. Correct DATABASE_URL, or the certificates and keys that it names.`,
+    `${place} cannot be used: ${error.message}. Correct ${setting}, or the certificates and keys that it names.`,
     { cause: error },
   );
 }
@@ -187,6 +187,8 @@ export interface PostgresSession {
    *   committed.
    */
   inTransaction<R>(work: () => Promise<R>, begin?: string): Promise<R>;
+  /** Setting or option that gives the database's URL, for messages. */
+  readonly setting: string;
   /** True behind a pooler, where the server process that answers is not the one named at the start. */
   readonly isPooled: boolean;
   /** True once the session has ended. It cannot be used again. */
@@ -196,6 +198,8 @@ export interface PostgresSession {
 }
 
 interface SessionOptions {
+  /** Setting or option that gives the database's URL, for messages; DATABASE_URL by default. */
+  setting?: string;
   /** Name in `pg_stat_activity`, truncated to 63 bytes. */
   name?: string;
   /** Limits that differ from `usualLimits`. */
@@ -215,7 +219,14 @@ interface SessionOptions {
  */
 export async function connectPostgres(
   url: string,
-  { name, settings = {}, onNotice = () => {}, onEnd = () => {}, ...options }: SessionOptions = {},
+  {
+    name,
+    setting = "DATABASE_URL",
+    settings = {},
+    onNotice = () => {},
+    onEnd = () => {},
+    ...options
+  }: SessionOptions = {},
 ): Promise<PostgresSession> {
   const place = placeName(url);
   const limits = { ...usualLimits, ...options.limits };
@@ -266,7 +277,7 @@ export async function connectPostgres(
         return Array.isArray(result) ? [] : (result.rows as Row[]);
       } catch (error) {
         if (endsConnection(error)) close();
-        throw postgresFault(error, place);
+        throw postgresFault(error, place, setting);
       }
     };
     return {
@@ -283,6 +294,7 @@ export async function connectPostgres(
           throw error;
         }
       },
+      setting,
       isPooled,
       get isOver() {
         return isOver;
@@ -292,7 +304,7 @@ export async function connectPostgres(
   } catch (error) {
     gate.tried(false);
     close();
-    throw connectFault(error, place);
+    throw connectFault(error, place, setting);
   }
 }
 

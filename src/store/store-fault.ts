@@ -89,9 +89,10 @@ const lostConnection = /terminat|timeout|not queryable|timed out/i;
 /**
  * Converts a `pg` error. Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
  * @param place name such as `PostgreSQL at db.example:5432/records`, without a password.
+ * @param setting setting or option that gives the database's URL.
  * @returns the error to throw: a DomainError if somebody can act on it, otherwise the given error.
  */
-export function postgresFault(error: unknown, place: string): unknown {
+export function postgresFault(error: unknown, place: string, setting = "DATABASE_URL"): unknown {
   if (!(error instanceof Error) || error instanceof DomainError) return error;
   const { busy, full, unusable } = faultsFrom(error);
   // Node collects one error for each of the host's addresses.
@@ -113,12 +114,12 @@ export function postgresFault(error: unknown, place: string): unknown {
     case "53100":
       return full(`The disk of ${place} is full. Free some space, then try again.`);
     case "25006":
-      return unusable(`${place} takes no writes. DATABASE_URL must name a primary, not a standby.`);
+      return unusable(`${place} takes no writes. ${setting} must name a primary, not a standby.`);
     case "28000":
     case "28P01":
     case "3D000":
       return unusable(
-        `${place} refuses the login: ${message}. Correct the user, password or database in DATABASE_URL, or admit this login in the server's pg_hba.conf.`,
+        `${place} refuses the login: ${message}. Correct the user, password or database in ${setting}, or admit this login in the server's pg_hba.conf.`,
       );
     case "42501":
       return unusable(
@@ -133,7 +134,7 @@ export function postgresFault(error: unknown, place: string): unknown {
     case "ENOTFOUND":
     case "EAI_AGAIN":
       return unusable(
-        `The host name of ${place} cannot be resolved (${code}). Correct the name in DATABASE_URL, or check the name server of this machine.`,
+        `The host name of ${place} cannot be resolved (${code}). Correct the name in ${setting}, or check the name server of this machine.`,
       );
     default:
       return /^(?:08|57P)/.test(code) || syscall !== undefined || lostConnection.test(message)

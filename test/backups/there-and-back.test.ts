@@ -218,6 +218,21 @@ test("a place that has an installation is refused, and stays as it is", async (t
     await refusal(exitCodes.usage, "restore", file, "--to", taken.replace(/[^/]+$/, "nowhere")),
     /Correct the user, password or database in --to, or admit this login in the server's pg_hba\.conf\.\n$/,
   );
+  await runSql(
+    served,
+    "create database other_encoding encoding 'SQL_ASCII' locale 'C' template template0",
+  );
+  assert.match(
+    await refusal(
+      exitCodes.usage,
+      "restore",
+      file,
+      "--to",
+      taken.replace(/[^/]+$/, "other_encoding"),
+    ),
+    / has the encoding SQL_ASCII.*, and name it in --to\.\n$/,
+  );
+  await runSql(served, "drop database other_encoding");
   const onDatabase = commandsOn(t, served);
   assert.match(
     await onDatabase.refusal(exitCodes.usage, "restore", file),

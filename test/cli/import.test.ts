@@ -67,11 +67,11 @@ test("an import reports what it read, accepted and changed, and what it publishe
   write("a.ndjson", linesOf({ ...acme, hq_city: "Reno" }));
   assert.match(
     await text("import ndjson --source own", file, "--dry-run"),
-    /1 changed, 1 removed, .* dry run\. The dataset would have 1 GPs, 0 principals/,
+    /1 changed, 1 removed, .* dry run\. The dataset would have 1 GP, 0 principals/,
   );
   assert.match(
     await text("import ndjson --source own", file),
-    /^Source 'own': 1 line read, 1 accepted, 0 rejected\.\n0 records added, 1 changed, 1 removed, 0 unchanged\. Published as 20261121T120001Z-[0-9a-f]{8}: 1 GPs, 0 principals, 0 signals, 0 projects\.\n$/,
+    /^Source 'own': 1 line read, 1 accepted, 0 rejected\.\n0 records added, 1 changed, 1 removed, 0 unchanged\. Published as 20261121T120001Z-[0-9a-f]{8}: 1 GP, 0 principals, 0 signals, 0 projects\.\n$/,
   );
 });
 
@@ -319,7 +319,7 @@ test("--stage publishes nothing and says how to look at it and how to publish it
   const file = write("b", linesOf(acme, ada));
   const args = ["import ndjson --source own", file, "--stage"];
   const [told, , diff, publish] = (await text(...args)).trimEnd().split("\n").slice(-4);
-  const [, version] = /Staged as (\S+): 1 GPs/.exec(told!) ?? [];
+  const [, version] = /Staged as (\S+): 1 GP/.exec(told!) ?? [];
   assert.equal(diff, `  gp-records datasets diff ${first.version} ${version}`);
   assert.equal(publish, `  gp-records datasets publish ${version}`);
   assert.equal((await json("datasets show")).version, first.version);

@@ -46,6 +46,13 @@ test("over the cast", async (t) => {
     "/browse/projects": "/list-projects",
   };
 
+  await t.test("the last facets are folded, but never a chosen one", async () => {
+    const more = /<details (open)?>\s*<summary>More filters: tag, state, .* and founded</;
+    const openOn = async (path: string) => more.exec((await user.get(path)).text)![1];
+    assert.equal(await openOn("/browse/gps?market=dallas"), undefined);
+    assert.equal(await openOn("/browse/gps?tag=multifamily"), "open");
+  });
+
   await t.test("a page lists what its list answers to the same query", async () => {
     for (const [path, list] of Object.entries(pages))
       for (const query of [

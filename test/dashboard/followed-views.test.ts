@@ -270,11 +270,16 @@ test("the page of changes joins steps, filters by a view, and says what it canno
     "old removed",
     "p changed",
   ]);
-  assert.deepEqual((await shown(`${since}&kind=gp&hq_state=TX`)).rows, [
-    "grown changed",
-    "new &lt;b&gt; added",
-    "old removed",
-  ]);
+  const figures = (body: string) =>
+    Array.from(body.matchAll(/<dt>(.*?)<\/dt>\s*<dd>(.*?)<\/dd>/g), ([, ...figure]) =>
+      figure.join(" "),
+    );
+  assert.deepEqual(figures(all.body), ["GPs 4", "People 1", "Signals 0", "Projects 0"]);
+  const texan = await shown(`${since}&kind=gp&hq_state=TX`);
+  assert.deepEqual(texan.rows, ["grown changed", "new &lt;b&gt; added", "old removed"]);
+  assert.deepEqual(figures(texan.body), ["Added 1", "Changed 1", "Removed 1"]);
+  assert.match(texan.body, /aria-label="All GPs by publication;/);
+  assert.ok(texan.body.includes(`since=${mid!.version}&amp;kind=gp&amp;hq_state=TX`));
   assert.deepEqual((await shown(`${since}&kind=principal`)).rows, ["p added"]);
   await prune(site.catalogue, { keep: 1, isDryRun: false, nowMilliseconds: noon });
   site.restart();

@@ -44,7 +44,7 @@ const records = [
     external_ids: { cik: ["0001912345"] },
     provenance: { basis: "related_entity", confidence: 0.8, url: "https://example.org/filing/1" },
   }),
-  gp("hale", { name: "Hale Realty" }),
+  gp("hale", { name: "Hale Realty", markets: [dallas] }),
   principal("ana", ["north", "hale"], {
     name: "Ana Müller",
     title: "Managing Partner",
@@ -145,6 +145,11 @@ test("over a few records", async (t) => {
       "Closes a $40 million loan on The Alder",
       "Ana Müller joins",
     ]);
+  });
+
+  await t.test("a GP without projects and signals on a map has its own markets there", async () => {
+    assert.match(sectionOf(await user.get(pathOf("gp", "hale")), "Markets")!, /^1 .*Dallas/);
+    assert.equal(sectionOf(north, "Markets"), undefined);
   });
 
   await t.test(

@@ -23,6 +23,9 @@ test("settings", async (t) => {
     const { text } = await ada.get("/account/settings?done=name");
     assert.match(text, /The account Ada &amp; &lt;Co&gt;/);
     assert.match(text, /role="status"[^>]*>The account is renamed/);
+    // A sentence of another page says nothing here.
+    for (const done of ["revoked", "invited", "toString"])
+      assert.doesNotMatch((await ada.get(`/account/settings?done=${done}`)).text, /role="status"/);
     await signedIn(service, { email: "bob@example.org", accountName: "Taken" });
     const taken = await rename("taken");
     assert.equal(taken.status, 409);

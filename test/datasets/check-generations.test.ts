@@ -87,27 +87,31 @@ test("datasets can be checked while the pointer names nothing", async (t) => {
   assert.deepEqual(faults(catalogue), [null, null]);
 });
 
-test("where the facts of a sound dataset name another version, they are at fault, with what mends them", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const [older, current] = await twoGenerations(catalogue);
-  const change = { version: "20261102T030000Z-00000000" };
-  changeFacts(catalogue.folder, current, change);
-  const [before, served] = [...checkGenerations(catalogue, false)];
-  const facts = join(catalogue.folder, `${current}.json`);
-  assert.equal(before!.fault, null);
-  assert.ok(served!.fault!.startsWith(`${facts} `), served!.fault!);
-  assert.match(served!.fault!, /"version" is "\S+-00000000" instead of "2026\S+"\.$/);
-  assert.equal(
-    served!.mend,
-    `Put ${facts} back from a backup, and run 'gp-records datasets publish ${current}'; or return to the dataset before it with 'gp-records datasets rollback'.`,
-  );
-  changeFacts(catalogue.folder, older, change);
-  const [first] = [...checkGenerations(catalogue, false)];
-  assert.match(
-    first!.mend!,
-    /^This dataset is not the current one\. Put .* back from a backup, or delete both files\.$/,
-  );
-});
+const untrue: [change: object, words: RegExp][] = [
+  [{ version: "20261102T030000Z-00000000" }, /"version" is "\S+-00000000" instead of "2026\S+"\.$/],
+  [{ built_at: "2036-01-01T00:00:00Z" }, /"built_at" is "2036\S+" instead of "2026\S+"\.$/],
+];
+for (const [change, words] of untrue)
+  test(`where the facts of a sound dataset say ${JSON.stringify(change)}, they are at fault, with what mends them`, async (t) => {
+    const catalogue = temporaryCatalogue(t);
+    const [older, current] = await twoGenerations(catalogue);
+    changeFacts(catalogue.folder, current, change);
+    const [before, served] = [...checkGenerations(catalogue, false)];
+    const facts = join(catalogue.folder, `${current}.json`);
+    assert.equal(before!.fault, null);
+    assert.ok(served!.fault!.startsWith(`${facts} `), served!.fault!);
+    assert.match(served!.fault!, words);
+    assert.equal(
+      served!.mend,
+      `Put ${facts} back from a backup, and run 'gp-records datasets publish ${current}'; or return to the dataset before it with 'gp-records datasets rollback'.`,
+    );
+    changeFacts(catalogue.folder, older, change);
+    const [first] = [...checkGenerations(catalogue, false)];
+    assert.match(
+      first!.mend!,
+      /^This dataset is not the current one\. Put .* back from a backup, or delete both files\.$/,
+    );
+  });
 
 test("without a previous dataset nobody is told to roll back", async (t) => {
   const catalogue = await imported(t, [gp("a")]);

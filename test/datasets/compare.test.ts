@@ -11,7 +11,9 @@ import { day, gp, idOf, imported, principal, signal } from "./published.ts";
 function changes({ list, pathOf }: Catalogue): any[] {
   const [from, ...others] = list().map(({ version }) => pathOf(version));
   using comparison = compareGenerations(from!, others.at(-1) ?? from!);
-  const lines = Array.from(comparison.differences(), (one) => lineOf(one, comparison, true));
+  const lines = Array.from(comparison.differences(), (one) =>
+    lineOf(one, comparison, { isWhole: true }),
+  );
   const order = ["removed", "changed", "added"];
   // Which of two ids comes first says nothing to a reader.
   return lines

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
-import { openCatalogue } from "#datasets/catalogue.ts";
+import { draftName, draftTextsName, openCatalogue } from "#datasets/catalogue.ts";
 import { abandonDraft } from "#datasets/disk-space.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { importRecords } from "../support/dataset.ts";
@@ -59,7 +59,20 @@ test("a limit on the size of files ends an import with 8 and is named as what ma
 });
 
 test("an error before a draft was begun stays the error, though there is no file to remove", (t) => {
-  const folder = temporaryFolder(t);
   const error = new Error("the folder cannot be written");
-  assert.equal(abandonDraft(error, join(folder, "draft")), error);
+  assert.equal(
+    abandonDraft(error, temporaryFolder(t), () => {}),
+    error,
+  );
+});
+
+test("the texts that were put aside for a draft count as written", (t) => {
+  const folder = temporaryFolder(t);
+  const paths = [draftName, draftTextsName].map((name) => join(folder, name));
+  for (const path of paths) writeFileSync(path, "x".repeat(1000));
+  const remove = () => paths.forEach((path) => rmSync(path));
+  const full = Object.assign(new Error("no room"), { code: "ENOSPC" });
+  const { message } = abandonDraft(full, folder, remove) as Error;
+  assert.match(message, / after 2,000 bytes; /);
+  assert.ok(paths.every((path) => !existsSync(path)));
 });

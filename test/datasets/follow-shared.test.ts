@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { Client } from "pg";
 import { eventually } from "../support/eventually.ts";
 import { onPostgres as test, runSql } from "../support/postgres.ts";
-import { add, follow, publishBuilt, twoMachines } from "../support/shared-datasets.ts";
+import { add, bulkyGps, follow, publishBuilt, twoMachines } from "../support/shared-datasets.ts";
 
 test("an empty folder fetches what is current, then each that is published", async (t) => {
   const [, importer, server, first, second] = await twoMachines(t, "a", "b");
@@ -104,4 +106,62 @@ test("a folder keeps what is current, the one before and what comes next, and wh
     ),
   );
   assert.ok(!readdirSync(server.cache.catalogue.folder).some((name) => name.endsWith(".tmp")));
+});
+
+/** From now on the fetch of a dataset never gets past its first part. @returns a function that waits for this. */
+function holdFetchOf(t: TestContext, version: string) {
+  const query = Client.prototype.query;
+  let isHeld = false;
+  t.mock.method(Client.prototype, "query", function (this: Client, ...args: any[]) {
+    const [sql, values] = args as [unknown, unknown[]];
+    const isSecondPart = String(sql).includes("from dataset_part") && values[1] === 1;
+    if (!isSecondPart || values[0] !== version) return Reflect.apply(query, this, args);
+    isHeld = true;
+    return Reflect.apply(query, this, ["select pg_sleep(600)"]);
+  });
+  return () => eventually(() => assert.ok(isHeld));
+}
+
+/** Returns the names of files that are being fetched into a folder. */
+const beingFetched = (folder: string) =>
+  readdirSync(folder).filter((name) => name.startsWith(".fetch"));
+
+test("a fetch that another publication overtakes is broken off, and the dataset that is current now comes at once", async (t) => {
+  const [, importer, server, large, small] = await twoMachines(t, bulkyGps(2500), "b");
+  const isHeld = holdFetchOf(t, large.generation.version);
+  await publishBuilt(importer.store, large);
+  const { until, told, settled } = follow(t, server);
+  await isHeld();
+  const { folder } = server.cache.catalogue;
+  assert.equal(beingFetched(folder).length, 1);
+  const version = await publishBuilt(importer.store, small);
+  await until(`pointed ${version}`);
+  await settled();
+  assert.deepEqual(beingFetched(folder), []);
+  assert.ok(
+    told.every((one) => /^(?:wanted|pointed) /.test(one)),
+    "no fault is reported",
+  );
+});
+
+test("a fetch ahead goes on when its dataset is published meanwhile", async (t) => {
+  const [, importer, server, first, second] = await twoMachines(t, "a", bulkyGps(2500));
+  const one = await publishBuilt(importer.store, first);
+  const isHeld = holdFetchOf(t, second.generation.version);
+  const { until, told, follower } = follow(t, server);
+  await until(`pointed ${one}`);
+  await add(importer.store, second, true);
+  await isHeld();
+  const { folder } = server.cache.catalogue;
+  const before = beingFetched(folder);
+  assert.equal(before.length, 1);
+  const { version } = second.generation;
+  await importer.store.publish(version, one, null);
+  const from = told.length;
+  await until(`wanted ${version}`, from);
+  await until(`wanted ${version}`, told.length);
+  assert.deepEqual(beingFetched(folder), before);
+  // A server that stops does not wait for it.
+  await follower.close();
+  assert.deepEqual(beingFetched(folder), []);
 });

@@ -185,6 +185,26 @@ test("what dying imports left is removed with its parts by whoever takes the loc
   assert.deepEqual(row, { count: 1 });
 });
 
+test("an import whose lock ended, so that the next one removed its dataset, is told that and what to do", async (t) => {
+  const [database, one, other, built] = await twoMachines(t, "a");
+  const release = await one.store.take();
+  const version = await add(one.store, built);
+  await runSql(
+    database,
+    `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'
+       and database = (select oid from pg_database where datname = current_database())`,
+  );
+  // The server ends a session in its own time.
+  const { result: releaseOther } = await eventually(() => other.store.take());
+  await assert.rejects(one.store.publish(version, null, null), {
+    name: "DatasetFault",
+    message:
+      /^\S+ was not published: this command lost its lock, and another .* connection to PostgreSQL at .*idle_session_timeout .*, then run the command again\.$/,
+  });
+  await release();
+  await releaseOther();
+});
+
 test("while PostgreSQL is away every call is refused within two seconds and names it, without the password", async (t) => {
   const { store } = machine(t, "postgres://someone:hidden@127.0.0.1:9/records");
   const message = /^PostgreSQL at 127\.0\.0\.1:9\/records cannot be reached \(ECONNREFUSED\)/;

@@ -56,6 +56,7 @@ async function openTestGateway(
   const counters = openMemoryCounters({ dir: null, clock, onFault() {} });
   const gateway = openGateway({
     accountUrl: null,
+    isSignUpOpen: false,
     verifyKey() {
       throw new Problem("api-key-invalid", "No.", { reason: "unknown" });
     },
@@ -108,6 +109,21 @@ test("a question is checked in the order of the contract, and what is refused lo
   const refused = ask("gp_name=kkr", { caller: { key: null, client: nobody } });
   assert.equal(codeOf(await resultOf(refused)), "api-key-missing");
   assert.deepEqual(steps.splice(0), []);
+});
+
+test("who sends no key is told how to get one here", async (t) => {
+  const told = async (service: Partial<GatewayDependencies>) => {
+    const { ask } = await openTestGateway(t, service);
+    const { result } = await ask("gp_name=kkr", { caller: { key: null, client: nobody } });
+    return result.kind === "problem" ? result.problem.message : "";
+  };
+  const accountUrl = "https://gp.example/account";
+  assert.match(await told({}), /ask the operator of this service for one\.$/);
+  assert.match(await told({ accountUrl }), /sign in at https:\/\/gp\.example\/account and create/);
+  assert.match(
+    await told({ accountUrl, isSignUpOpen: true }),
+    /sign up at https:\/\/gp\.example\/account\/sign-up and create one\.$/,
+  );
 });
 
 test("a declared filter reaches the search, the links and the entity tag", async (t) => {

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clean, cleanParagraphs, titleCase } from "#importers/cells.ts";
-import { readNumber, readWebAddress } from "#importers/compile-mapping.ts";
+import { readWebAddress } from "#importers/compile-mapping.ts";
 import { type DateFormat, dateFormats, isoFormats, readDate } from "#importers/dates.ts";
 import { Unreadable } from "#importers/import-fault.ts";
 import type { NumberKind } from "#importers/mapping.ts";
+import { readNumber } from "#importers/numbers.ts";
 
 test("white space of every kind is tidied and nothing else is touched", () => {
   assert.equal(clean(" 24th\u00a0St\t \r\n Lofts "), "24th St Lofts");

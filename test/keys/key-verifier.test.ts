@@ -103,17 +103,27 @@ async function openKnown(t: TestContext) {
   const clock = { now: noon };
   const faults: (Error | null)[] = [];
   const source = watchControl(store.path, () => clock.now);
-  const keys = openKnownKeys({ source, onFault: (fault) => void faults.push(fault) });
+  const again: string[] = [];
+  const keys = openKnownKeys({
+    source: {
+      ...source,
+      find(digest) {
+        again.push(digestText(digest));
+        return source.find(digest);
+      },
+    },
+    onFault: (fault) => void faults.push(fault),
+  });
   t.after(() => keys.close());
   const find = async ({ key }: { key: string }) => {
     await nextTurn();
     return keys.find(digestText(digestKey(key)));
   };
-  return { ...store, clock, faults, find };
+  return { ...store, clock, faults, again, find };
 }
 
-test("a change is seen by the next request: of an account its keys are read again, of a plan all keys", async (t) => {
-  const { control, path, issue, find } = await openKnown(t);
+test("a change is seen by the next request, which reads again the keys of an account, or of a plan its own key", async (t) => {
+  const { control, path, again, issue, find } = await openKnown(t);
   const account = await createAccount(control, { name: "Other", quotas: {}, now: noon });
   const [own, others] = [await issue(), await issue({ account })];
   const before = await find(others);
@@ -124,7 +134,16 @@ test("a change is seen by the next request: of an account its keys are read agai
   await suspendAccount(control, account.id, noon);
   assert.equal((await find(others))?.isSuspended, true);
   await setPlan(control, { name: "default", quotas: { minute: 5 }, now: noon });
-  for (const one of [own, others]) assert.equal((await find(one))?.key.quotas.minute, 5);
+  assert.deepEqual(again, []);
+  for (const one of [own, others, own, others])
+    assert.equal((await find(one))?.key.quotas.minute, 5);
+  assert.deepEqual(
+    again,
+    [own, others].map(({ key }) => digestText(digestKey(key))),
+  );
+  const later = await issue();
+  assert.equal((await find(later))?.key.quotas.minute, 5);
+  assert.equal(again.length, 2);
   const other = new DatabaseSync(path);
   t.after(() => other.close());
   other.prepare("delete from api_key where id = ?").run(others.id);

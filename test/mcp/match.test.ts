@@ -59,7 +59,7 @@ test("match_gps refuses more than 200 names, and lists of facts of another lengt
   };
   await refused({ names: Array(201).fill("a") }, /at most 200 values/);
   await refused(
-    { names: ["a"], cities: ["x", "y"] },
-    /'cities' must have as many entries as 'names' \(1\)\./,
+    { names: ["a", "b"], cities: ["x"], states: ["TX", "TX"], crds: ["1", "2", "3"] },
+    /2 problems: 'cities' must have 2 entries, one for each of 'names', but has only 1; 'crds' must have 2 .* but has 3\..*"code":"too_short".*"minimum":2.*"code":"too_many_values".*"maximum":2/,
   );
 });

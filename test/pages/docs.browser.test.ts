@@ -41,6 +41,7 @@ test("the docs in a browser", async (t) => {
   await t.test("the form sends the key in its header and shows the answer as text", async () => {
     await form.getByLabel("x-api-key").fill(key);
     await form.getByLabel("gp_name").fill("stone & co");
+    await form.getByText("5 more parameters").click();
     await form.getByLabel("tag").fill("value_add\nmultifamily\n");
     await form.getByRole("button", { name: "Send request" }).click();
     await form
@@ -149,6 +150,7 @@ test("the docs in a browser", async (t) => {
       await still.locator("pre").first().innerText(),
       /^curl -H "x-api-key: YOUR_KEY" "https:\/\/YOUR_HOST\/fetch-gp\?/,
     );
+    await card.getByText("5 more parameters").click();
     for (const name of ["x-api-key", "gp_name", "tag", "theme", "market", "limit", "offset"])
       assert.ok(await card.getByLabel(name).isVisible(), name);
     assert.ok(await card.getByRole("button", { name: "Send request" }).isDisabled());

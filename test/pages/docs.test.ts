@@ -9,7 +9,8 @@ import { operations } from "#operations/index.ts";
 import { lists } from "#operations/lists.ts";
 import { parametersOf } from "#operations/operation.ts";
 import { callLines, exampleTarget } from "#pages/code-block.ts";
-import { operationPage, referenceOf } from "#pages/docs-operation.ts";
+import { referenceOf } from "#operations/operation.ts";
+import { operationPage } from "#pages/docs-operation.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { docsPage } from "#pages/docs.ts";
 import { exampleRecords } from "#pages/example-records.ts";
@@ -26,10 +27,10 @@ const page = docsPage(docsFacts);
 /** Operation → its page. */
 const pages = new Map(operations.map((one) => [one, operationPage(one, operationFacts)]));
 
-/** Names of the parameters or members in a list of terms, in their order. */
+/** Names of the parameters or members in a list of terms, and in what unfolds below it, in their order. */
 function termsIn(page: string, label: string): string[] {
   const start = page.indexOf(`<dl class="terms" aria-label="${label}">`);
-  const terms = page.slice(start, page.indexOf("</dl>", start)).matchAll(/<dt>(.*?)<span>/gs);
+  const terms = page.slice(start, page.indexOf("<h2", start)).matchAll(/<dt>(.*?)<span>/gs);
   const names = (cell: string) =>
     Array.from(cell.matchAll(/<code>(.*?)<\/code>/g), ([, name]) => name!);
   return Array.from(terms, ([, cell]) => names(cell!)).flat();

@@ -171,7 +171,7 @@ test("the page of every error shows its example, and type and meaning of each me
   for (const code of problemCodes) {
     const page = errorPage(site, code);
     assert.ok(page.includes(`<h1>${problemKinds[code].title}</h1>`), code);
-    assert.ok(page.includes(`"code": "${code}"`), code);
+    assert.ok(page.includes(`"code": <i>"${code}"</i>`), code);
     const rows = page
       .slice(page.indexOf("<h2>Members</h2>"))
       .matchAll(/<dt><code>([^<]+)<\/code>\s*<span>(.+?)<\/span>\s*<\/dt>\s*<dd>(.+?)<\/dd>/gs);

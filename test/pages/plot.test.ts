@@ -119,7 +119,7 @@ test("periods end with that of the day", () => {
     ],
   );
   assert.deepEqual(periodsUntil("2026-06", "year", 1), [
-    { from: "2026-01", until: "2026-12", label: "2026", tick: "2026" },
+    { from: "2026", until: "2026", label: "2026", tick: "2026" },
   ]);
 });
 

@@ -34,6 +34,13 @@ test("/privacy says how long things are kept by the settings in force", () => {
   const other = wordsWith({ usageLogDays: 0, usageLogParameters: false, auditDays: 30 });
   assert.match(other, /Each request with a key: [^.]*size Not kept/);
   assert.match(other, /The audit log: [^.]*? 30 days/);
+  const signIns = wordsWith({ sessionDays: 3, knownBrowserDays: 90, endedLinkDays: 1 });
+  for (const said of [
+    "Until it ends, 3 days at most",
+    "last use 90 days",
+    "1 day after it expires",
+  ])
+    assert.ok(signIns.includes(said), said);
   assert.match(wordsWith({ datasetsKeep: 0 }), /Every dataset published before is kept/);
   assert.doesNotMatch(wordsWith({ changesDays: 0 }), /what changed is kept/);
 });
@@ -51,6 +58,13 @@ test("a server's /privacy has its settings and sources", async (t) => {
     settings: { CONTACT: "records@example.org", USAGE_LOG_DAYS: "3", SERVICE_NAME: "Northwind" },
   });
   const words = wordsOf((await service.get("/privacy", { "x-api-key": "" })).text);
-  for (const said of ["Northwind", "records@example.org", " own ", " 3 days ", " 400 days "])
+  for (const said of [
+    "Northwind",
+    "records@example.org",
+    " own ",
+    " 3 days ",
+    " 180 days ",
+    " 400 days ",
+  ])
     assert.ok(words.includes(said), said);
 });

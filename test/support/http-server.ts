@@ -47,6 +47,7 @@ export async function openHttpServer(
     noteKeyUse() {},
     failedKeys: openKeyedLimit([failedKeys], clock),
     accountUrl: null,
+    isSignUpOpen: false,
     counters: openMemoryCounters({ dir: null, clock, onFault() {} }),
     ...otherwise,
   });

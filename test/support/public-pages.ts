@@ -6,7 +6,8 @@ import { operations } from "#operations/index.ts";
 import { apiVersions } from "#operations/versions.ts";
 import { changelogPage, type DocsFacts, docsPage } from "#pages/docs.ts";
 import { mcpPage } from "#pages/docs-mcp.ts";
-import { operationPage, referenceOf } from "#pages/docs-operation.ts";
+import { referenceOf } from "#operations/operation.ts";
+import { operationPage } from "#pages/docs-operation.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { errorPage, errorsPage, problemPage } from "#pages/errors.ts";
 import { landingPage, type ServiceFacts } from "#pages/landing.ts";
@@ -59,6 +60,9 @@ export const privacyFacts: PrivacyFacts = {
   auditDays: 0,
   datasetsKeep: 10,
   changesDays: 400,
+  sessionDays: 7,
+  knownBrowserDays: 180,
+  endedLinkDays: 7,
 };
 
 const mistyped = new Problem("unknown-path", `There is nothing at /dosc/${"x".repeat(44)}….`, {

@@ -96,16 +96,9 @@ interface Bin {
 
 /** Returns the bins of periods. A date that names only a year is in no month or quarter. */
 const binsOf = (periods: ReturnType<typeof periodsUntil>): Bin[] =>
-  periods.map(({ from: first, until, label, tick }) => {
-    const [from, to] = label.length === 4 ? [label, label] : [first, until];
-    return {
-      label,
-      tick,
-      least: dateKey(from),
-      most: lastDay(dateKey(to)),
-      from: [from],
-      to: [to],
-    };
+  periods.map(({ from, until, label, tick }) => {
+    const [least, most] = [dateKey(from), lastDay(dateKey(until))];
+    return { label, tick, least, most, from: [from], to: [until] };
   });
 
 /** Returns twelve years, the last so many years after that of a day. */

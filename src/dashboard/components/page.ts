@@ -45,42 +45,23 @@ export function accountPage(shown: Shown, { title, styles = [], main }: AccountP
 interface HeadedPage extends AccountPage {
   /** Heading; by default the title. */
   heading?: Part;
+  /** Sentences about what was done before this page, by the value of `?done=`. */
+  done?: Readonly<Record<string, string>>;
   /** Error in the sent form. */
   fault?: string | undefined;
 }
 
 /** Returns a page of an account: a heading, what was done or went wrong, and the content. */
-export const headedPage = (shown: Shown, { heading, fault, main, ...rest }: HeadedPage): string =>
-  accountPage(shown, {
+export function headedPage(shown: Shown, given: HeadedPage): string {
+  const { heading, done = {}, fault, main, ...rest } = given;
+  const asked = shown.query?.get("done") ?? "";
+  const note = Object.hasOwn(done, asked) && html`<p class="done" role="status">${done[asked]}</p>`;
+  return accountPage(shown, {
     ...rest,
     main: html`<h1>${heading ?? rest.title}</h1>
-      ${doneNote(shown.query?.get("done") ?? "")} ${faultNote(fault)} ${main}`,
+      ${note} ${faultNote(fault)} ${main}`,
   });
-
-/** Sentences about what was done, by the value of `?done=` on the page that follows. */
-const doneSentences: Readonly<Record<string, string>> = {
-  address: "Your address is changed. Sign in with the new address from now on.",
-  closed: "The account is closed, and its keys are refused.",
-  deleted: "Your login is deleted. You can no longer sign in.",
-  ended: "That browser is signed out.",
-  everywhere: "You are signed out everywhere.",
-  invited: "The invitation is being mailed.",
-  joined: "You have joined the account. Sign in to see it.",
-  left: "You have left the account.",
-  name: "The account is renamed.",
-  out: "You are signed out.",
-  password: "Your password is changed, and every other browser is signed out.",
-  removed: "The member is removed from the account.",
-  renamed: "The key is renamed.",
-  revoked: "The key is revoked: requests with this key are refused from now on.",
-  role: "The member's role is changed.",
-  unfollowed: "The account no longer follows that view. The address of its feed no longer works.",
-  withdrawn: "The invitation is withdrawn: its link no longer works.",
-};
-
-const doneNote = (done: string): Part =>
-  Object.hasOwn(doneSentences, done) &&
-  html`<p class="done" role="status">${doneSentences[done]}</p>`;
+}
 
 /** Returns the navigation of account pages. @param title title to show if the navigation does not list the page. */
 function sideOf({ routes, path }: Pick<AccountRequest, "routes" | "path">, title: string): Side {

@@ -154,7 +154,7 @@ export const recordsOfGps = <R>(model: ReadModel, kind: LinkedKind, ids: readonl
   findRecords<R>(model, kind, { gp_id: ids }, 5000);
 
 /** Returns the address of the records of a list that have a value. */
-const listHref = (kind: RecordKind, name: string, value: string): string =>
+export const listHref = (kind: RecordKind, name: string, value: string): string =>
   `${browsePaths[kind]}?${new URLSearchParams({ [name]: value }).toString()}`;
 
 /** Returns values as tags that lead to the records that have them. */

@@ -21,21 +21,21 @@ import { html, type Html, type Part } from "#pages/html.ts";
 import { counted } from "#pages/prose.ts";
 
 export const accountDeletionRoutes: readonly Route[] = [
-  route("/account/settings/leave", "member", lastForm(leaving, leave)),
-  route("/account/settings/close", "owner", lastForm(closing, close)),
-  route("/account/settings/delete", "person", lastForm(deleting, deleteOneself)),
+  route("/account/settings/leave", "member", irreversible(leaving, leave)),
+  route("/account/settings/close", "owner", irreversible(closing, close)),
+  route("/account/settings/delete", "person", irreversible(deleting, deleteOneself)),
 ];
 
 /** A step that cannot be undone. */
-interface LastStep {
+interface IrreversibleStep {
   title: string;
   effects: readonly Part[];
   button: string;
 }
 
 /** Serves a form that says what a step will do, asks for the password and only then takes the step. */
-function lastForm<R extends SignedInRequest>(
-  words: (request: R) => LastStep | Promise<LastStep>,
+function irreversible<R extends SignedInRequest>(
+  words: (request: R) => IrreversibleStep | Promise<IrreversibleStep>,
   act: (request: R) => Promise<Reply>,
 ) {
   const page = async (request: R, fault?: string) => {
@@ -78,7 +78,7 @@ async function deleteOneself(request: SignedInRequest): Promise<Reply> {
   return signedOut(request, "/account/sign-in?done=deleted");
 }
 
-function leaving({ account }: MemberRequest): LastStep {
+function leaving({ account }: MemberRequest): IrreversibleStep {
   return {
     title: `Leave ${account.name}?`,
     effects: [
@@ -90,7 +90,7 @@ function leaving({ account }: MemberRequest): LastStep {
   };
 }
 
-async function closing(request: MemberRequest): Promise<LastStep> {
+async function closing(request: MemberRequest): Promise<IrreversibleStep> {
   const { services, account, now } = request;
   const keys = await readLiveKeys(request);
   const members = await listMembers(services.control.database, account.number);
@@ -117,7 +117,7 @@ async function closing(request: MemberRequest): Promise<LastStep> {
   };
 }
 
-async function deleting(request: SignedInRequest): Promise<LastStep> {
+async function deleting(request: SignedInRequest): Promise<IrreversibleStep> {
   const { accounts } = request.signedIn;
   return {
     title: "Delete your login?",

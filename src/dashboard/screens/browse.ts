@@ -32,7 +32,7 @@ import { lists } from "#operations/lists.ts";
 import { canonicalQuery } from "#operations/parameters.ts";
 import { callBlocks } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { counted, grouped } from "#pages/prose.ts";
+import { counted, grouped, wordList } from "#pages/prose.ts";
 import { Problem } from "#problems.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import type { Miss } from "#search/facet-index.ts";
@@ -147,11 +147,17 @@ const rowsAtOnce = 6;
 /** Labels longer than these, in characters, may be cut. */
 const labelLengthMax = 20;
 
+/** Number of facets that are always shown. The others unfold. */
+const facetsAtOnce = 6;
+
 /** Returns the facets, in one form for the name, the ends of ranges, and values that have no link. */
 function facetColumn(view: View, facets: readonly Facet[], total: number): Html {
   const { kind, query } = view;
   const name = lists[kind].filters["name"] === undefined ? "gp_name" : "name";
   const own = facets.flatMap(({ isRange, filters }) => (isRange ? filters : []));
+  const more = facets.slice(facetsAtOnce);
+  const isOpen = more.some((facet) => isChosen(view, facet));
+  const labels = more.map((facet) => filterLabel(facet.name).toLowerCase());
   return html`<nav id="filters" class="facets" aria-label="Filters">
     <form action="${browsePaths[kind]}">
       ${keptFields(view, [name, ...own])}
@@ -167,24 +173,30 @@ function facetColumn(view: View, facets: readonly Facet[], total: number): Html 
             maxlength="200"
         /></label>
       </section>
-      ${facets.map((facet) => facetSection(view, facet))}
+      ${facets.slice(0, facetsAtOnce).map((facet) => facetSection(view, facet))}
+      <details ${isOpen && html`open`}>
+        <summary>More filters: ${wordList(labels, "and")}</summary>
+        ${more.map((facet) => facetSection(view, facet))}
+      </details>
     </form>
     <a class="button show" href="#main">Show ${counted(total, ...nouns[kind])}</a>
   </nav>`;
 }
 
-function facetSection(view: View, { name, rows, isRange, filters }: Facet): Part {
+const isChosen = ({ query: { values } }: View, { filters }: Facet): boolean =>
+  filters.some((filter) => values[filter] !== undefined);
+
+function facetSection(view: View, facet: Facet): Part {
+  const { name, rows, isRange, filters } = facet;
   if (rows.length === 0 && !isRange) return null;
-  const { values } = view.query;
   const linkLength = viewHref(view).length + 150;
   const links = rows.slice(0, Math.ceil(linksLengthMax / linkLength)).map(facetRow);
-  const isChosen = filters.some((filter) => values[filter] !== undefined);
   const cleared = hrefWith(view, Object.fromEntries(filters.map((filter) => [filter, []])));
   const hidden = rows.length - Math.min(links.length, rowsAtOnce);
   const others = rows.length - links.length;
   return html`<section>
     <h2>${filterLabel(name)}</h2>
-    ${isChosen && html`<a class="clear" href="${cleared}#filters">Clear</a>`}
+    ${isChosen(view, facet) && html`<a class="clear" href="${cleared}#filters">Clear</a>`}
     <ul>
       ${links.slice(0, rowsAtOnce)}
     </ul>

@@ -79,18 +79,17 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
   const { changes, unknown } = await inView(view, all);
   const page = changes.slice(offset, offset + rowsOfPage);
   const told = await tellChanges(model, reader, page, isMember);
-  const columns = columnsOf(listed, publications);
+  const columns = columnsOf(asked, listed);
   const steps = { offset, limit: rowsOfPage, total: changes.length };
   return accountPage(request, {
     title: "Changes",
     main: html`<div class="record changes">
       <h1>
-        ${view === null ? counted(changes.length, "record") : counted(changes.length, ...nouns[view.kind])}
-        changed
+        ${counted(changes.length, ...nounsOf(view))} changed
         <span>since ${dayElement(asked.day)}</span>
       </h1>
-      ${hatching} ${sinceForm(request.now, asked)} ${notes(gaps, unknown)} ${plot(columns)}
-      ${figures(recordKinds.map((kind) => figureOf(kind, all)))}
+      ${hatching} ${sinceForm(request.now, asked)} ${notes(gaps, unknown)} ${plot(view, columns)}
+      ${figures(figuresOf(view, changes))}
       <div class="beside">
         <div>
           ${card({
@@ -103,7 +102,7 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
         <div>
           ${card({
             title: "Publications",
-            aside: "newest first",
+            aside: view === null ? "newest first" : `all ${nouns[view.kind][1]}, newest first`,
             body: publicationTable(columns.filter(({ isChosen }) => isChosen)),
           })}
           ${isMember && followCard(asked)} ${apiCall(request, "/changes?limit=5")}
@@ -148,6 +147,9 @@ function mondayBefore(now: number): string {
 }
 
 const dayOf = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 10);
+
+const nounsOf = (view: View | null) =>
+  view === null ? (["record", "records"] as const) : nouns[view.kind];
 
 /** Returns the address of the page with other choices, at its first row unless they say otherwise. */
 function hrefWith({ query }: Asked, choices: Readonly<Record<string, string>>): string {
@@ -195,25 +197,26 @@ const notes = (gaps: readonly Publication[], unknown: readonly JoinedChange[]): 
     </p>`,
 ];
 
-/** Returns how many records a publication added, changed (or merged) and removed. */
-function countsOf({ step }: Publication): [added: number, changed: number, removed: number] {
+/** Returns how many records, or those of the chosen kind, a publication added, changed (or merged) and removed. */
+function countsOf(view: View | null, { step }: Publication): readonly [number, number, number] {
+  const kinds = view === null ? recordKinds : [view.kind];
   const sum = (change: (typeof changeKinds)[number]) =>
-    recordKinds.reduce((total, kind) => total + (step?.counts[kind][change] ?? 0), 0);
+    kinds.reduce((total, kind) => total + (step?.counts[kind][change] ?? 0), 0);
   return [sum("added"), sum("changed") + sum("merged"), sum("removed")];
 }
 
 /** Returns the latest publications, oldest first, as columns of the plot and rows of the table. */
-const columnsOf = (all: readonly Publication[], since: readonly Publication[]) =>
+const columnsOf = (asked: Asked, all: readonly Publication[]) =>
   all
     .filter(({ from }) => from !== null)
     .slice(-plottedMax)
     .map((one) => ({
       label: exactTime(one.published_at),
       day: dayText(one.published_at.slice(0, 10)).slice(0, -5),
-      values: countsOf(one),
+      values: countsOf(asked.view, one),
       isKnown: one.step !== null,
-      href: `${path}?since=${one.from}`,
-      isChosen: since.includes(one),
+      href: hrefWith(asked, { since: one.from! }),
+      isChosen: asked.publications.includes(one),
     }));
 type Column = ReturnType<typeof columnsOf>[number];
 
@@ -223,14 +226,14 @@ const series = [
   { label: "Removed", hue: "hatched" },
 ] as const;
 
-function plot(columns: readonly Column[]): Html {
+function plot(view: View | null, columns: readonly Column[]): Html {
   const { day, values } = columns.at(-1) ?? {};
   return columnPlot({
     finding:
       values === undefined
         ? "One publication, so nothing changed yet"
-        : `${day}: ${counted(values[0] + values[1], "record")} added or changed`,
-    measure: "Records by publication; choose a bar to see what changed from that publication on",
+        : `${day}: ${counted(values[0] + values[1], ...nounsOf(view))} added or changed`,
+    measure: `All ${nounsOf(view)[1]} by publication; choose a bar to see what changed from that publication on`,
     head: "Publication",
     series,
     columns: columns.map((one, i) => {
@@ -239,6 +242,16 @@ function plot(columns: readonly Column[]): Html {
     columnsMin: plottedMax,
   });
 }
+
+/** Returns the numbers of what is shown: by kind of record, or those of a view by what became of them. */
+const figuresOf = (view: View | null, changes: readonly JoinedChange[]) =>
+  view === null
+    ? recordKinds.map((kind) => figureOf(kind, changes))
+    : changeKinds.map((change) => {
+        const { length } = changes.filter((one) => one.change === change);
+        const isSaid = length > 0 || change !== "merged";
+        return [capital(change), isSaid ? grouped(length) : null, null] as const;
+      });
 
 function figureOf(kind: RecordKind, changes: readonly JoinedChange[]) {
   const ofKind = changes.filter((one) => one.kind === kind);

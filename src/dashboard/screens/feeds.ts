@@ -89,6 +89,10 @@ async function showViews(request: MemberRequest, fault?: string, made?: Html): P
   const model = services.model();
   return headedPage(request, {
     title: "Followed views",
+    done: {
+      unfollowed:
+        "The account no longer follows that view. The address of its feed no longer works.",
+    },
     fault,
     main: html`${made}
       <p>

@@ -7,6 +7,7 @@ import {
   figures,
   type Found,
   latestFirst,
+  listHref,
   listLinks,
   personCells,
   projectCells,
@@ -30,6 +31,7 @@ import {
 import { browsePaths, capital, readView, type View } from "#dashboard/components/view.ts";
 import type { Route } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
+import { usMap } from "#pages/map.ts";
 import { columnPlot, periodsUntil } from "#pages/plot.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
@@ -39,6 +41,7 @@ import type { RecordKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
 import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
+import { placeOfMarket } from "#search/market-places.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
 import { prepareInTurns } from "#search/prepare-in-turns.ts";
 import type { ReadModel } from "#search/read-model.ts";
@@ -57,15 +60,30 @@ const tabs = ["overview", "signals", "people", "projects", "sources"] as const;
 const shownMax: Readonly<Record<List, number>> = { signals: 10, people: 6, projects: 6 };
 const wholeMax = 40;
 
-/** Returns the plots of the overview: signals by quarter, and a map of projects or else of signals. */
-async function plotsOf({ id }: Gp, model: ReadModel) {
+/** Returns the plots of the overview: signals by quarter, and a map of projects, or else of signals or markets. */
+async function plotsOf(gp: Gp, model: ReadModel) {
   const read = async (kind: RecordKind): Promise<View> => {
     await prepareInTurns(model, kind, neededBy(kind));
-    return { ...readView(model, kind, `gp_id=${id}`), path: browsePaths[kind] };
+    return { ...readView(model, kind, `gp_id=${gp.id}`), path: browsePaths[kind] };
   };
   const [signals, projects] = [await read("signal"), await read("project")];
   const map = (view: View) => byMarket(view, [valueFacet(view, "market")], true);
-  return { activity: signalsBy("quarter")(signals), map: map(projects) ?? map(signals) };
+  return {
+    activity: signalsBy("quarter")(signals),
+    map: map(projects) ?? map(signals) ?? marketMap(gp, model),
+  };
+}
+
+function marketMap({ markets }: Gp, model: ReadModel): Part {
+  const places = markets.flatMap((market) => {
+    const place = placeOfMarket(model, market);
+    const label = nameOfMarket(model, market).split(",")[0]!;
+    const href = listHref("gp", "market", market);
+    return place === null ? [] : [{ ...place, label, count: 1, href }];
+  });
+  const look = { width: 320, height: 200, namesMax: 8, radiusMax: 5, isClose: true };
+  const drawing = usMap({ label: "Markets of this GP", places, ...look });
+  return drawing && card({ title: "Markets", aside: grouped(markets.length), body: drawing });
 }
 
 async function showGp({ record: gp, model, request, today }: Found<Gp>) {

@@ -233,6 +233,10 @@ async function keyPage(request: MemberRequest, fault?: string): Promise<string> 
   return headedPage(request, {
     title: `Key ${key.name}`,
     heading: key.name,
+    done: {
+      renamed: "The key is renamed.",
+      revoked: "The key is revoked: requests with this key are refused from now on.",
+    },
     fault,
     main: html`${factList(facts)}
       <p>

@@ -108,6 +108,12 @@ async function membersPage(request: MemberRequest, fault?: string): Promise<stri
   return headedPage(request, {
     title: "Members",
     heading: members.length === 1 ? "You are the only member" : `${members.length} members`,
+    done: {
+      invited: "The invitation is being mailed.",
+      removed: "The member is removed from the account.",
+      role: "The member's role is changed.",
+      withdrawn: "The invitation is withdrawn: its link no longer works.",
+    },
     fault,
     main: html`${await memberTable(request, members)}
     ${

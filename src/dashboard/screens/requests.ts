@@ -1,5 +1,5 @@
 /** An account's request log, newest first: filtered, page by page, or as a CSV file. */
-import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
+import { byteOrderMark, csvTable } from "#csv.ts";
 import { listOwn } from "./keys.ts";
 import { choice, type Choice, field, headedPage } from "#dashboard/components/page.ts";
 import {
@@ -88,12 +88,11 @@ async function downloadRequests(request: MemberRequest): Promise<Reply> {
   const { filter, fault } = readFilter(request.query);
   const { usage, settings } = request.services;
   if (fault !== undefined || settings.usageLogDays === 0) return showRequests(request);
-  const lines = [byteOrderMark + csvHeading(requestColumns)];
   const order = { account: request.account.number, filter, countMax: csvRowsMax };
-  for await (const requests of requestsInPages(usage, order))
-    for (const request of requests) lines.push(csvRow(requestColumns, request));
+  const pages = await Array.fromAsync(requestsInPages(usage, order));
+  const text = byteOrderMark + csvTable(requestColumns, pages.flat());
   const name = `requests-${new Date(request.now).toISOString().slice(0, 10)}.csv`;
-  return download(name, "text/csv; charset=utf-8; header=present", lines.join(lineEnd) + lineEnd);
+  return download(name, "text/csv; charset=utf-8; header=present", text);
 }
 
 const switchedOff = {

@@ -1,4 +1,5 @@
 /** Sessions: lists the browsers that a person is signed in with, signs them out, and switches between accounts. */
+import { sessionDays } from "#accounts/kept-days.ts";
 import { endAllSessions, endSession, listSessions, switchAccount } from "#accounts/sessions.ts";
 import { headedPage, hidden, postForm } from "#dashboard/components/page.ts";
 import { endFormer, signedOut } from "#dashboard/cookies.ts";
@@ -11,7 +12,7 @@ import {
   type SignedInRequest,
 } from "#dashboard/screen.ts";
 import { html, type Html } from "#pages/html.ts";
-import { relativeTime } from "#pages/prose.ts";
+import { counted, relativeTime } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 
 export const sessionRoutes: readonly Route[] = [
@@ -54,6 +55,7 @@ async function show(request: SignedInRequest): Promise<string> {
   return headedPage(request, {
     title: "Signed-in browsers",
     heading: `You are signed in with ${count === 1 ? "this browser only" : `${count} browsers`}`,
+    done: { ended: "That browser is signed out." },
     main: html`${table({
         label: "Signed-in browsers",
         columns: [
@@ -72,8 +74,9 @@ async function show(request: SignedInRequest): Promise<string> {
         ]),
       })}
       <p>
-        A browser is signed out automatically after 12 hours without a request, or after 7 days. If
-        you do not recognize one of these browsers, sign it out and
+        A browser is signed out automatically after 12 hours without a request, or after
+        ${counted(sessionDays, "day")}. If you do not recognize one of these browsers, sign it out
+        and
         <a href="/account/settings/password">change your password</a>.
       </p>
       ${postForm("/account/sign-out-everywhere", "Sign out everywhere", null, "danger")}`,

@@ -78,6 +78,13 @@ function settingsPage(request: SignedInRequest, fault?: string): string {
   const signedUp = relativeTime(person.createdAt, now);
   return headedPage(request, {
     title: "Settings",
+    done: {
+      address: "Your address is changed. Sign in with the new address from now on.",
+      closed: "The account is closed, and its keys are refused.",
+      left: "You have left the account.",
+      name: "The account is renamed.",
+      password: "Your password is changed, and every other browser is signed out.",
+    },
     fault,
     main: html`<h2>You</h2>
       ${factList([

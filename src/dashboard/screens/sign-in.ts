@@ -64,6 +64,13 @@ async function take(request: AccountRequest): Promise<Reply> {
 export const signInPage = (request: AccountRequest, next: string, fault?: string): string =>
   headedPage(signedOut(request), {
     title: "Sign in",
+    done: {
+      address: "Your address is changed. Sign in with the new address from now on.",
+      deleted: "Your login is deleted. You can no longer sign in.",
+      everywhere: "You are signed out everywhere.",
+      joined: "You have joined the account. Sign in to see it.",
+      out: "You are signed out.",
+    },
     fault,
     main: html`${postForm(
         "/account/sign-in",

@@ -129,5 +129,4 @@
   });
   form.querySelector("fieldset").disabled = false;
   showCode();
-  showJson(body.textContent);
 }
