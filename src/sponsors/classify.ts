@@ -25,7 +25,7 @@ export function realEstateWord(name: string): string | null {
 }
 
 /** Returns the word that makes an issuer's name one of a fund, or null. `M2MFUND` is one too, `Funding` is not. */
-export function fundWord(name: string): string | null {
+function fundWord(name: string): string | null {
   const text = fold(name);
   const program = /\b(?:portfolio|net leased?|income|program|diversified)\b.*\bdst\b/.exec(text);
   if (program) return program[0];
@@ -96,7 +96,7 @@ function isAccommodationRound(filing: FormD): boolean {
 }
 
 /** What is known of real-estate offerings when advisers are judged. */
-export interface RealEstateOfferings {
+interface RealEstateOfferings {
   /** File numbers, such as `021-316083`. */
   files: ReadonlySet<string>;
   /** Names of funds, folded. */

@@ -2,7 +2,7 @@
 import type { provenanceBases } from "#records/vocabulary.ts";
 import { baseName, stemOf } from "./names.ts";
 
-export type Basis = (typeof provenanceBases)[number] | "corrected";
+type Basis = (typeof provenanceBases)[number] | "corrected";
 
 export const confidenceOf: Readonly<Record<Basis, number>> = {
   corrected: 1,
@@ -18,7 +18,7 @@ export const confidenceOf: Readonly<Record<Basis, number>> = {
   issuer_stem: 0.3,
 };
 
-export interface Evidence {
+interface Evidence {
   basis: Basis;
   confidence: number;
   /** Field of the document in the document's words, such as `RELATIONSHIPCLARIFICATION`. */

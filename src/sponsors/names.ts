@@ -19,7 +19,7 @@ export const isWordOf = (list: List, word: string): boolean => setsOf.get(list)!
 
 const generic = ["vehicle", "trade", "business", "assets", "properties", "idle"] as const;
 const numeral =
-  /^(?:!|(?:x{0,3}(?:ix|iv|v?i{0,3}))(?<!^)|(?=\w{4,}$)c{0,3}(?:xc|xl|lx{0,3})(?:ix|iv|v?i{0,3})|\d+)(?: ?[a-z])?$/;
+  /^(?:!|\d+ ?[a-z]?|iii?[a-d]|(?:(?!$)x{0,3}(?:ix|iv|v?i{0,3})|(?=\w{4})c{0,3}(?:xc|xl|lx{0,3})(?:ix|iv|v?i{0,3}))(?<!^)(?: [a-z])?)$/;
 
 /** Signs that a name may hold one of the spellings below. Most names hold none, and are read faster. */
 const mayBeRespelled =

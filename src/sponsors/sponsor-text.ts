@@ -47,7 +47,7 @@ const fullStop = /(?<!\b(?:Inc|Corp|Ltd|Co|L\.P|L\.L\.C|S\.A))\.$/i;
  * Returns the chains of a text, one a statement, so that `Manager of A, manager of the issuer; CEO of B` makes no chain
  * of A and B.
  */
-export const chainsIn = (text: string): Link[][] =>
+const chainsIn = (text: string): Link[][] =>
   (/\bby\b.*\bby\b/i.test(text) ? [text] : text.split(statementEnds)).map(chainIn);
 
 /**

@@ -46,6 +46,9 @@ test("a stem has no form, numeral, role or parenthesis", () => {
     "Harbor Road Co-Invest SPV-2 LLC": "harbor road",
     "S & F Funding LP": "s f funding",
     "Fund GP, LLC": "fund gp",
+    "Oakline Fund CLXIV, LLC": "oakline",
+    "Oakline Via LLC": "oakline via",
+    "Oakline VC IIB LLC": "oakline vc",
     "1685 Vale REIT, L.L.C.": "1685 vale",
   };
   for (const [name, stem] of Object.entries(stems)) assert.equal(stemOf(name), stem, name);
