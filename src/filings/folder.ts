@@ -33,21 +33,12 @@ import {
 import { readFormDXml } from "./form-d-xml.ts";
 import { geographyLayout, openGeography } from "./geography.ts";
 import { openPlaces } from "./places.ts";
-import type { Correction, Filings } from "./rows.ts";
-
-type FileKind =
-  | "form_d_quarter"
-  | "form_d_filing"
-  | "adv"
-  | "corrections"
-  | "zip_county"
-  | "county_cbsa"
-  | "edgar_index";
+import type { Correction, Filings, FormD } from "./rows.ts";
 
 /** What was read, and what was not. */
 export interface FilingsReport {
-  /** Files by kind. The six tables of a quarter count as one. */
-  files: Partial<Record<FileKind, number>>;
+  /** Files by kind, such as `form_d_quarter`. The six tables of a quarter count as one. */
+  files: Record<string, number>;
   /** Filings that are in the rows, each once. */
   formD: number;
   advisers: number;
@@ -115,7 +106,7 @@ function openReader(scratchFile: string, salt: string, leftOut: FilingsReport["l
     corrections: [] as Correction[],
     /** Tables of quarters outside of archives, by the path in front of the name of the table. */
     quarters: new Map<string, Tables>(),
-    count(kind: FileKind): void {
+    count(kind: string): void {
       report.files[kind] = (report.files[kind] ?? 0) + 1;
     },
     skip(reason: SkipReason): void {
@@ -330,20 +321,11 @@ async function readQuarter(tables: Tables, reader: Reader, archive?: string): Pr
     );
   const { report, store, placeOf, skip } = reader;
   reader.count("form_d_quarter");
-  const rejected = new Map<string, RejectedRows>();
-  await readFormDQuarter(
-    tables as Record<QuarterTable, TableFile>,
-    placeOf,
-    (filing) => {
-      if (!store.addFormD(filing, true)) skip("twice");
-    },
-    skip,
-    (file, line) => {
-      const { count, firstLine } = rejected.get(file) ?? { count: 0, firstLine: line };
-      rejected.set(file, { count: count + 1, firstLine });
-    },
-  );
-  for (const [file, rows] of rejected) report.rejectedRows.push({ file, ...rows });
+  const add = (filing: FormD) => {
+    if (!store.addFormD(filing, true)) skip("twice");
+  };
+  const all = tables as Record<QuarterTable, TableFile>;
+  report.rejectedRows.push(...(await readFormDQuarter(all, placeOf, add, skip)));
 }
 
 async function readAdvMember(

@@ -9,6 +9,7 @@ import {
   flag,
   formDFile,
   isIndefinite,
+  type RejectedRows,
   roles,
   type SkipReason,
   text,
@@ -46,12 +47,10 @@ interface Draft {
 /** Bytes of all tables that are joined at once. Larger tables are read several times, each time for other filings. */
 const passBytes = 48 * 1024 * 1024;
 
-type Reject = (file: string, line: number) => void;
-
 /**
  * Reads a quarter, and adds its filings one by one.
  * @param skip is told of each filing that is left out.
- * @param reject is told of each row that has too many cells, or belongs to no filing.
+ * @returns the rows that have too many cells, or belong to no filing, by table.
  * @throws ImportFault if a table lacks a column, or is cut off.
  */
 export async function readFormDQuarter(
@@ -59,8 +58,12 @@ export async function readFormDQuarter(
   placeOf: PlaceReader,
   add: (filing: FormD) => void,
   skip: (reason: SkipReason) => void,
-  reject: Reject,
-): Promise<void> {
+): Promise<({ file: string } & RejectedRows)[]> {
+  const rejected = new Map<string, RejectedRows>();
+  const reject: Reject = (file, line) => {
+    const { count, firstLine } = rejected.get(file) ?? { count: 0, firstLine: line };
+    rejected.set(file, { count: count + 1, firstLine });
+  };
   const bytes = quarterTables.reduce((sum, table) => sum + files[table].size, 0);
   const passes = Math.ceil(bytes / passBytes) || 1;
   for (let pass = 0; pass < passes; pass++) {
@@ -73,7 +76,10 @@ export async function readFormDQuarter(
       else add({ ...head, ...offering, issuers, ...rest });
     }
   }
+  return Array.from(rejected, ([file, rows]) => ({ file, ...rows }));
 }
+
+type Reject = (file: string, line: number) => void;
 
 async function readDrafts(
   files: Readonly<Record<QuarterTable, TableFile>>,

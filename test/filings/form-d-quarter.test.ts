@@ -20,13 +20,11 @@ async function read(files: Record<string, string>, chunkBytes = 7) {
   ) as unknown as Record<QuarterTable, TableFile>;
   const filings: FormD[] = [];
   const skipped: string[] = [];
-  const rejected: string[] = [];
-  await readFormDQuarter(
+  const rejected = await readFormDQuarter(
     tables,
     openPlaces("salt"),
     (one) => filings.push(one),
     (why) => skipped.push(why),
-    (file, line) => rejected.push(`${file}:${line}`),
   );
   return { filings, skipped, rejected };
 }
@@ -161,7 +159,7 @@ test("a line break inside a cell does not end its row, a row with too many cells
   );
   const long = persons.replace("Ann\t", "Ann\t\t");
   const { rejected, filings: others } = await read({ ...files, "RELATEDPERSONS.tsv": long });
-  assert.deepEqual(rejected, ["RELATEDPERSONS.tsv:2"]);
+  assert.deepEqual(rejected, [{ file: "RELATEDPERSONS.tsv", count: 1, firstLine: 2 }]);
   assert.deepEqual(
     others.map((one) => one.persons.length),
     [0, 1],
