@@ -1,4 +1,4 @@
-/** Firms that stand in filings of others by profession: agents, platforms, administrators, offices, governance. */
+/** Firms that stand in filings of others by profession: agents, platforms, administrators, registered agents, governance. */
 import { fold } from "#records/fold.ts";
 import { withoutForm } from "#records/legal-forms.ts";
 import firms from "./known-firms.json" with { type: "json" };
@@ -12,7 +12,7 @@ export const professions: Readonly<Record<Profession, string>> = {
   platform: "it is a platform that forms vehicles for others",
   administrator: "it is a fund administrator",
   accommodation: "it finds holders for REITs",
-  office: "it is a registered or virtual office",
+  registered_agent: "it is a registered agent or a mailbox",
   governance: "it provides directors and governance",
 };
 

@@ -239,7 +239,7 @@ test("a c/o names the firm in whose care the issuer is", () => {
   assert.deepEqual([named(other), candidatesOf(other)[0]!.confidence], [["Braxton Homes"], 0.7]);
 });
 
-test("a c/o of the issuer, of lawyers, of an office or of this deal names nobody", () => {
+test("a c/o of the issuer, of lawyers, of a registered agent or of this deal names nobody", () => {
   for (const street of [
     "116 PROSPECT LLC",
     "116 PROSPECT MANAGEMENT LLC",
