@@ -60,6 +60,13 @@ const titleRoles: readonly (readonly [RegExp, Role])[] = [
 const rolesIn = (title: string | null): Role[] =>
   titleRoles.filter(([pattern]) => pattern.test(title ?? "")).map(([, role]) => role);
 
+interface Corrected {
+  corrections: readonly Correction[];
+  /** Corrections that met nothing so far. Those that meet a person are taken out. */
+  unmet: Set<Correction>;
+  publicId: (key: string) => string;
+}
+
 /**
  * Returns the principals of a GP, by id.
  * @param advisers the Form ADV filings of its CRD numbers, oldest first.
@@ -67,11 +74,24 @@ const rolesIn = (title: string | null): Role[] =>
 export function principalsOf(
   gp: ResolvedGp,
   advisers: readonly AdviserFiling[],
-  corrections: readonly Correction[],
-  publicId: (key: string) => string,
+  { corrections, unmet, publicId }: Corrected,
 ): Principal[] {
   const mentions = [...advisers.flatMap(adviserMentions), ...vehicleMentions(gp)];
-  const people = group(mentions).flatMap((person) => part(person, corrections, publicId));
+  const isMeant = (id: string, keys: readonly string[]) =>
+    keys.some((key) => key === id || publicId(key) === id);
+  const people = group(mentions).flatMap((person) => {
+    let parts = [person];
+    for (const correction of corrections) {
+      if (correction.kind !== "personApart") continue;
+      if (!isMeant(correction.person, keysOf(person))) continue;
+      const isOther = ({ document }: Mention) => correction.accessions.includes(document);
+      if (person.some(isOther)) unmet.delete(correction);
+      parts = parts
+        .flatMap((some) => [some.filter((one) => !isOther(one)), some.filter(isOther)])
+        .filter((some) => some.length > 0);
+    }
+    return parts;
+  });
   const names = Map.groupBy(people, lowestKey);
   return people
     .map((person) => {
@@ -79,7 +99,16 @@ export function principalsOf(
       const crd = crdOf(person);
       const isShared = names.get(key)!.length > 1;
       const id = isShared && crd !== null ? `${key}/${crd}` : key;
-      return correct(principalOf(id, person), corrections, publicId);
+      const principal = principalOf(id, person);
+      for (const correction of corrections) {
+        if (correction.kind !== "personField" || !isMeant(correction.person, [id])) continue;
+        unmet.delete(correction);
+        Object.assign(principal, {
+          [correction.field]: correction.value,
+          provenance: { ...principal.provenance, basis: "corrected", confidence: 1 },
+        });
+      }
+      return principal;
     })
     .filter(({ id }, i, all) => all.findIndex((other) => other.id === id) === i)
     .sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -224,42 +253,6 @@ function isSpelling(name: string, other: string): boolean {
 const lowestKey = (person: Person): string => keysOf(person)[0]!;
 const keysOf = (person: Person): string[] =>
   [...new Set(person.map((mention) => `${mention.subject}/${nameOf(mention)}`))].sort();
-
-/** Parts a person in two where a correction names some of the filings as another's. */
-function part(
-  person: Person,
-  corrections: readonly Correction[],
-  publicId: (key: string) => string,
-): Person[] {
-  for (const correction of corrections) {
-    if (correction.kind !== "personApart") continue;
-    if (!isMeant(correction.person, keysOf(person), publicId)) continue;
-    const isOther = ({ document }: Mention) => correction.accessions.includes(document);
-    return [person.filter((one) => !isOther(one)), person.filter(isOther)].filter(
-      (some) => some.length > 0,
-    );
-  }
-  return [person];
-}
-
-const isMeant = (id: string, keys: readonly string[], publicId: (key: string) => string) =>
-  keys.some((key) => key === id || publicId(key) === id);
-
-function correct(
-  principal: Principal,
-  corrections: readonly Correction[],
-  publicId: (key: string) => string,
-): Principal {
-  let corrected = principal;
-  for (const correction of corrections)
-    if (correction.kind === "personField" && isMeant(correction.person, [principal.id], publicId))
-      corrected = {
-        ...corrected,
-        [correction.field]: correction.value,
-        provenance: { ...corrected.provenance, basis: "corrected", confidence: 1 },
-      };
-  return corrected;
-}
 
 function principalOf(id: string, person: Person): Principal {
   const byDate = person.toSorted((a, b) =>

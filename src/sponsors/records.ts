@@ -32,18 +32,21 @@ export function* recordsOf(
 ): Iterable<SourceEntry> {
   const byCrd = new Map(resolution.gps.flatMap((gp) => gp.crds.map((crd) => [crd, gp] as const)));
   const reported = new Map<ResolvedGp, AdviserFiling[]>();
+  const made = new Set<ResolvedGp>();
   for (const filed of filings.advisers()) {
     const gp = byCrd.get(filed[0]!.crd);
     if (gp === undefined) continue;
     const all = [...(reported.get(gp) ?? []), ...filed];
     reported.set(gp, all);
     // Only a correction gives a GP several CRD numbers.
-    if (gp.crds.at(-1) !== filed[0]!.crd) continue;
-    yield* gpEntries(gp, all, filings, options);
-    reported.set(gp, []);
+    if (gp.crds.length > 1) continue;
+    yield* gpEntries(gp, all, filings, resolution.unmet, options);
+    reported.delete(gp);
+    made.add(gp);
   }
   for (const gp of resolution.gps)
-    if (!reported.has(gp)) yield* gpEntries(gp, [], filings, options);
+    if (!made.has(gp))
+      yield* gpEntries(gp, reported.get(gp) ?? [], filings, resolution.unmet, options);
   for (const vehicle of resolution.vehicles) yield* vehicleEntries(vehicle, filings);
 }
 
@@ -59,13 +62,16 @@ function* gpEntries(
   gp: ResolvedGp,
   advisers: readonly AdviserFiling[],
   filings: Filings,
+  unmet: Resolution["unmet"],
   { publicId }: ResolveOptions,
 ): Iterable<SourceEntry> {
   const { origin } = advisers.at(-1) ?? gp.vehicles[0]!.filings.at(-1)!;
   yield entryOf(gpRecord(gp, advisers, filings), origin);
-  const principals = principalsOf(gp, advisers, filings.corrections, (key) =>
-    publicId("principal", key),
-  );
+  const principals = principalsOf(gp, advisers, {
+    corrections: filings.corrections,
+    unmet,
+    publicId: (key) => publicId("principal", key),
+  });
   for (const { title, ...principal } of principals) {
     const record: CanonicalPrincipal = {
       record: "principal",

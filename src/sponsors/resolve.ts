@@ -54,8 +54,8 @@ export interface Resolution {
   vehicles: readonly Vehicle[];
   /** Number of filings left out, by reason. */
   leftOut: ReadonlyMap<string, number>;
-  /** Corrections of GPs that met nothing. */
-  unmet: readonly Correction[];
+  /** Corrections that met nothing; those of persons are known once all records were made. */
+  unmet: Set<Correction>;
 }
 
 export interface ResolveOptions {
@@ -71,7 +71,7 @@ const hubFilings = 60;
 export function resolveSponsors(filings: Filings, options: ResolveOptions): Resolution {
   const advisers = indexAdvisers(filings);
   const { vehicles, leftOut } = readVehicles(filings, advisers);
-  const houses = openHouses(options);
+  const houses = openHouses(options, advisers);
   for (const vehicle of vehicles) {
     vehicle.candidates.unshift(...adviserCandidates(vehicle, advisers));
     const best = bestOf(vehicle.candidates);
@@ -80,13 +80,15 @@ export function resolveSponsors(filings: Filings, options: ResolveOptions): Reso
   }
   for (const crd of gpAdvisers(filings, vehicles)) houses.addAdviser(crd);
   joinClusters(vehicles, houses);
-  const unmet = filings.corrections.filter(
-    (correction) =>
-      correction.kind !== "personApart" &&
-      correction.kind !== "personField" &&
-      !houses.correct(correction, vehicles),
+  const unmet = new Set(
+    filings.corrections.filter(
+      (correction) =>
+        correction.kind === "personApart" ||
+        correction.kind === "personField" ||
+        !houses.correct(correction, vehicles),
+    ),
   );
-  return { gps: houses.gps(advisers), vehicles, leftOut, unmet };
+  return { gps: houses.gps(), vehicles, leftOut, unmet };
 }
 
 /** Facts of all advisers that tell whose a vehicle is. */
@@ -295,7 +297,7 @@ type GpCorrection = Exclude<Correction, { kind: "personApart" | "personField" }>
 const withCrds = (all: ReadonlySet<string>, { crds }: House) => all.union(crds);
 
 /** Keeps the houses found so far, and makes one of those that share a key. */
-function openHouses({ publicId }: ResolveOptions) {
+function openHouses({ publicId }: ResolveOptions, { names }: Advisers) {
   const houses = new Set<House>();
   const byKey = new Map<string, House>();
   const houseOf = new Map<Vehicle, House>();
@@ -405,12 +407,12 @@ function openHouses({ publicId }: ResolveOptions) {
         }
         case "sponsor": {
           const vehicle = vehicles.find(({ cik }) => cik === correction.cik);
-          const house =
-            find(correction.gp) ??
-            (/^crd:\d+$/.test(correction.gp) ? addAdviser(correction.gp.slice(4)) : undefined);
+          const crd = correction.gp.replace(/^crd:/, "");
+          const house = find(correction.gp) ?? (names.has(crd) ? addAdviser(crd) : undefined);
           if (vehicle === undefined || house === undefined) return false;
+          const firm = mostFrequent(house, "firm") || names.get([...house.crds][0]!)!.legalName;
           if (houseOf.get(vehicle) !== house) remove(vehicle);
-          put(vehicle, correctedBy(correction, house.name ?? correction.gp), house);
+          put(vehicle, correctedBy(correction, firm), house);
           return true;
         }
         case "same": {
@@ -434,7 +436,7 @@ function openHouses({ publicId }: ResolveOptions) {
         }
       }
     },
-    gps({ names }: Advisers): ResolvedGp[] {
+    gps(): ResolvedGp[] {
       const gps = [...houses].map((house): ResolvedGp => {
         const vehicles = [...house.vehicles.keys()].sort((a, b) => (a.cik < b.cik ? -1 : 1));
         const crds = [...house.crds].sort(byNumber);

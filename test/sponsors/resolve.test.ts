@@ -205,12 +205,52 @@ for (const [what, correction, expected] of corrections)
       links.map((link) => link?.slice(0, 2)),
       expected,
     );
-    assert.deepEqual(unmet, []);
+    assert.deepEqual([...unmet], []);
   });
+
+test("a GP keeps its name where corrections give it more vehicles than filings do", () => {
+  const gives = (cik: string, gp: string): Correction => ({
+    kind: "sponsor",
+    cik,
+    gp,
+    why: "w",
+    line: 1,
+  });
+  const { gps, unmet } = resolved({
+    forms: [two[2]!, formD({ cik: 4, name: "Larch LLC" }), formD({ cik: 5, name: "Elm LLC" })],
+    advisers: [[adviserOf("77", "OAKLINE REALTY LLC")]],
+    corrections: [
+      gives("0000000004", "cik:0000000003"),
+      gives("0000000005", "cik:0000000003"),
+      gives("0000000004", "crd:99"),
+    ],
+  });
+  assert.deepEqual(
+    gps.map(({ name, vehicles }) => [name, vehicles.length]),
+    [
+      ["Harbor Yield", 3],
+      ["Oakline Realty LLC", 0],
+    ],
+  );
+  assert.deepEqual(
+    [...unmet].map((one) => "gp" in one && one.gp),
+    ["crd:99"],
+  );
+});
 
 test("a correction that meets nothing is told", () => {
   const correction: Correction = { kind: "is", gp: "crd:9", name: "X", why: "w", line: 1 };
-  assert.deepEqual(resolved({ forms: two, corrections: [correction] }).unmet, [correction]);
+  assert.deepEqual([...resolved({ forms: two, corrections: [correction] }).unmet], [correction]);
+});
+
+test("a correction of nobody is told once all records were made", () => {
+  const known = { person: "cik:0000000001/ada moss", why: "w", line: 1 };
+  const corrections: Correction[] = [
+    { kind: "personField", ...known, field: "title", value: "Partner" },
+    { kind: "personField", ...known, person: "cik:0000000001/bo lind", field: "title", value: "x" },
+    { kind: "personApart", ...known, accessions: ["0000000009-26-000001"] },
+  ];
+  assert.deepEqual([...resolved({ forms: two, corrections }).unmet], corrections.slice(1));
 });
 
 test("ten orders of the filings give the same records", () => {
