@@ -45,7 +45,7 @@ interface Draft {
 }
 
 /** Bytes of all tables that are joined at once. Larger tables are read several times, each time for other filings. */
-const passBytes = 48 * 1024 * 1024;
+const passBytes = 12 * 1024 * 1024;
 
 /**
  * Reads a quarter, and adds its filings one by one.
