@@ -143,7 +143,7 @@ function takenBy(path: string, text: string): string[] {
 }
 
 test("every name that a source file exports is imported somewhere", () => {
-  const everything = globSync("{src,test,bench,faults,fuzz}/**/*.ts", {
+  const everything = globSync("{src,test,bench,eval,faults,fuzz}/**/*.ts", {
     exclude: ["**/node_modules/**"],
   });
   const texts = everything.map((path) => [path, readFileSync(path, "utf8")] as const);
@@ -385,7 +385,7 @@ function privateWordsIn(path: string, text: string): string[] {
 
 test("nothing is called by a private word where the field has its own", () => {
   const written = globSync(
-    "{src,test,bench,faults,fuzz,deploy,docs}/**/*.{ts,js,css,md,conf,service,timer}",
+    "{src,test,bench,eval,faults,fuzz,deploy,docs}/**/*.{ts,js,css,md,conf,service,timer}",
     {
       exclude: [
         "docs/decisions/0010-words-of-the-field.md",

@@ -12,12 +12,13 @@ import { parametersOf } from "#operations/operation.ts";
 import { parameterFaultCodes, problemCodes, type ProblemKind, problemKinds } from "#problems.ts";
 import { declarations, membersOf } from "#records/declarations.ts";
 import { closedLists } from "#records/vocabulary.ts";
+import { confidenceOf } from "#sponsors/evidence.ts";
 import { faults } from "../faults/index.ts";
 import { listCommands } from "./support/all-commands.ts";
 import { fixedClock, startService } from "./support/service.ts";
 
 const page = (name: string) => readFileSync(name, "utf8");
-const pages = [...globSync("*.md"), ...globSync("docs/**/*.md"), "test/README.md"];
+const pages = [...globSync("*.md"), ...globSync("docs/**/*.md"), "eval/rules.md", "test/README.md"];
 
 /** First cells of the rows of all tables of a page, without their code marks. */
 const rowsOf = (text: string) => [...text.matchAll(/^\| `([^`]+)` \|/gm)].map(([, cell]) => cell!);
@@ -130,6 +131,14 @@ test("every setting stands in docs/settings.md and .env.example with its default
   assert.deepEqual(
     example,
     all.map(({ name, byDefault }) => `${name}=${byDefault}`),
+  );
+});
+
+test("every basis of a link stands in docs/sponsors.md with its confidence, and no other", () => {
+  const rows = [...page("docs/sponsors.md").matchAll(/^\| `(\w+)` \| ([\d.]+) \|/gm)];
+  assert.deepEqual(
+    rows.map(([, basis, confidence]) => [basis, Number(confidence)]),
+    Object.entries(confidenceOf),
   );
 });
 
