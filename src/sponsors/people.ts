@@ -12,7 +12,7 @@ import type { ResolvedGp } from "./resolve.ts";
 type Role = (typeof principalRoles)[number];
 type Band = (typeof ownershipBands)[number];
 type Link = Pick<Provenance, "basis" | "confidence" | "url">;
-export type Principal = Omit<CanonicalPrincipal, "record" | "gps">;
+type Principal = Omit<CanonicalPrincipal, "record" | "gps">;
 
 /** A filing's words about a person. */
 interface Mention {

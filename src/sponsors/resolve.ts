@@ -348,7 +348,7 @@ function openHouses({ publicId }: ResolveOptions, { names }: Advisers) {
     return `cik:${[...vehicles.keys()].map(({ cik }) => cik).sort()[0]}`;
   }
 
-  /** Returns the house that a key or public id names. Each CIK and CRD number of a house is a key of it. */
+  /** Returns what a key or public id names. Each CIK and CRD number of a house is a key of it. */
   function find(id: string): House | undefined {
     return [...houses].find((house) => {
       const keys = [

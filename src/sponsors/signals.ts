@@ -148,7 +148,7 @@ export function adviserSignals(filings: readonly AdviserFiling[]): Signal[] {
 }
 
 /** Returns `LAST, FIRST, MIDDLE` as `FIRST MIDDLE LAST`. */
-export function naturalOrder(name: string): string {
+function naturalOrder(name: string): string {
   const [last = "", ...others] = name.split(",").map((part) => part.trim());
   return [...others.filter(Boolean), last].join(" ");
 }

@@ -4,7 +4,7 @@ import { fold } from "#records/fold.ts";
 import type { propertyTypes, strategies } from "#records/vocabulary.ts";
 import words from "./subject-words.json" with { type: "json" };
 
-export interface Subjects {
+interface Subjects {
   strategies: (typeof strategies)[number][];
   property_types: (typeof propertyTypes)[number][];
   themes: string[];
