@@ -11,7 +11,7 @@ import type { Geography } from "./rows.ts";
 /** Lines at the beginning of a file among which its header is; files of the Census begin with a title. */
 const headerLines = 5;
 const delimiters = [",", "|", "\t", ";"];
-const withoutHeader = /^"?\d{3,5}"?,"?\d{4,5}"?,[^,\n]*,"?[A-Z]{2}"?,/;
+const withoutHeader = /^"?\d{3,5}"?,"?\d{4,5}"?,[^,\n]*,"?[A-Z]{2}"?(?:[,\r\n]|$)/;
 
 type Column = keyof typeof columns.aliases;
 

@@ -11,6 +11,7 @@ const zips = {
   zcta2020: `\uFEFFOID_ZCTA5_20|GEOID_ZCTA5_20|NAMELSAD_ZCTA5_20|GEOID_COUNTY_20|NAMELSAD_COUNTY_20|AREALAND_PART\n1|36091|ZCTA5 36091|01007|Bibb County|10\n1|36091|ZCTA5 36091|01001|Autauga County|900\n`,
   zcta2010: `ZCTA5,STATE,COUNTY,GEOID,POPPT,ZPOPPCT\n36091,01,007,01007,10,2.5\n36091,01,001,01001,90,97.5\n`,
   headless: `36091,1001,Verbena,AL,Autauga County,H1\n36091,1007,Verbena,AL,Bibb County,H1\n36092,1001,Verbena,AL,Autauga County,H1\n`,
+  fourColumns: `36091,1001,Verbena,AL\r\n36091,1007,Verbena,AL\r\n`,
 };
 
 function geographyOf(...texts: string[]) {
