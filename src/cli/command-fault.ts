@@ -15,7 +15,7 @@ export const exitCodes = {
   busy: 5,
   /** `doctor` or `datasets verify` found something to mend. */
   unhealthy: 6,
-  /** A source would lose more of its records than `--max-shrink` allows. */
+  /** A source would lose more of its records than `--max-shrink` allows, or names less than `--min-named` wants. */
   shrunk: 7,
   /** The disk has no room for what the command writes. */
   diskFull: 8,

@@ -22,21 +22,21 @@ import {
 } from "./command.ts";
 import { changeDatasets } from "./datasets-folder.ts";
 import type { Cleared } from "./datasets-prune.ts";
+import {
+  filingsJson,
+  type FilingsSummary,
+  filingsText,
+  openFilings,
+  unnamedFault,
+} from "./import-filings.ts";
 import { counted, onOneLine, showProgress } from "./output.ts";
 
 const args = {
   files: argument("<files...>", "files of the source, read in this order; - is standard input"),
 };
 
-/** Options of every format. */
-const options = {
-  source: neededOption("--source <name>", "name of the source whose records are replaced"),
-  isMerge: flag("--merge", "add, replace and remove single records; all others of the source stay"),
-  encoding: choice(
-    "--encoding <name>",
-    "encoding of the files; utf-8 unless the mapping says otherwise",
-    encodings,
-  ),
+/** Options of every import. */
+const guards = {
   isDryRun: flag("--dry-run", "show what would change, and change nothing"),
   isStaged: flag("--stage", "build and check the dataset, but do not publish it yet", "dryRun"),
   rejectedMax: parameter<RejectedMax>(
@@ -52,7 +52,7 @@ const options = {
       "--max-shrink <percent>",
       "publish even if the source loses up to this share of its records",
     )
-      .argParser(parseShrinkMax)
+      .argParser(parsePercent)
       .default(50, "50%"),
   ),
   allowsEmpty: flag(
@@ -61,7 +61,21 @@ const options = {
   ),
 };
 
+/** Options of formats that have a record in each line. */
+const options = {
+  source: neededOption("--source <name>", "name of the source whose records are replaced"),
+  isMerge: flag("--merge", "add, replace and remove single records; all others of the source stay"),
+  encoding: choice(
+    "--encoding <name>",
+    "encoding of the files; utf-8 unless the mapping says otherwise",
+    encodings,
+  ),
+  ...guards,
+};
+
 type Given = Values<typeof args> & Values<typeof options>;
+/** What every import is told. */
+type Order = Pick<Given, "source" | keyof typeof guards> & Partial<Pick<Given, "isMerge">>;
 
 /** Output and failures of every format. */
 const outcome = {
@@ -113,10 +127,38 @@ const csv = command({
   ...outcome,
 });
 
+const sec = command({
+  name: "sec",
+  description: "import public filings of the SEC, Form D and Form ADV (docs/real-data.md)",
+  args: { paths: argument("<paths...>", "files and folders of filings, which are read together") },
+  options: {
+    source: parameter<string>(
+      new Option("--source <name>", "name of the source whose records are replaced").default("sec"),
+    ),
+    minConfidence: parameter<number>(
+      new Option("--min-confidence <n>", "leave a vehicle without a GP if its link is less sure")
+        .argParser(parseConfidence)
+        .default(0.5),
+    ),
+    namedPercentMin: option(
+      "--min-named <percent>",
+      "refuse if a smaller share of the vehicles has a GP",
+      parsePercent,
+    ),
+    ...guards,
+  },
+  example: "import sec downloads/sec --dry-run",
+  run: ({ paths, minConfidence, namedPercentMin, ...order }, context) =>
+    publishEntries(order, context, ({ folder }) =>
+      openFilings(paths, { folder, source: order.source, minConfidence, namedPercentMin }),
+    ),
+  ...outcome,
+});
+
 export const importCommands = family(
   "import",
   "replace a source's published records with those in its files",
-  [ndjson, csv],
+  [ndjson, csv, sec],
 );
 
 const missingOption = (name: string) =>
@@ -144,8 +186,10 @@ async function suggest(
 }
 
 interface Imported {
-  given: Given;
+  given: Order;
   result: ImportResult;
+  /** What an import of filings read and named; undefined for other formats. */
+  filings?: FilingsSummary;
   /** Datasets deleted after the publication. */
   cleared: Cleared;
 }
@@ -162,25 +206,49 @@ async function runImport(
   open: (reading: ReadOptions) => Promise<ImportRequest["entries"]>,
 ): Promise<Imported> {
   const { refuseUnreadable } = await import("#importers/source-file.ts");
-  const { files, source, encoding, ...order } = given;
-  await refuseSource(source);
+  const { files, encoding, ...order } = given;
   refuseTwice(files);
   refuseUnreadable([...mapping, ...files]);
+  return publishEntries(order, context, async () => ({
+    entries: await open({ encoding, allowsEmpty: order.allowsEmpty }),
+  }));
+}
+
+/** Opened files of a source. */
+interface Opened extends Pick<ImportRequest, "entries"> {
+  summary?: FilingsSummary;
+  close?: () => void;
+}
+
+/** Imports what `open` returns. It is called once this process holds the import lock. */
+async function publishEntries(
+  order: Order,
+  context: CliContext,
+  open: (store: DatasetStore) => Promise<Opened>,
+): Promise<Imported> {
+  const { source } = order;
+  await refuseSource(source);
   const progress = showProgress();
   try {
     return await changeDatasets(context, async (store) => {
       const { importSource } = await import("#datasets/publish.ts");
-      const { allowsEmpty } = order;
-      const result = await importSource(store, {
-        ...order,
-        source,
-        entries: await open({ encoding, allowsEmpty }),
-        nowMilliseconds: context.now(),
-        onProgress: (some, done) =>
-          progress.show(some, `${done === "read" ? "lines" : "records"} ${done}`),
-      });
-      progress.clear();
-      return { given, result, cleared: await noteAndClear(context, store, source, result) };
+      const { entries, summary, close = () => {} } = await open(store);
+      try {
+        const result = await importSource(store, {
+          ...order,
+          isDryRun: order.isDryRun || summary?.refusal === "unnamed",
+          source,
+          entries,
+          nowMilliseconds: context.now(),
+          onProgress: (some, done) =>
+            progress.show(some, `${done === "read" ? "lines" : "records"} ${done}`),
+        });
+        progress.clear();
+        const cleared = await noteAndClear(context, store, source, result);
+        return { given: order, result, cleared, ...(summary && { filings: summary }) };
+      } finally {
+        close();
+      }
     });
   } finally {
     progress.clear();
@@ -222,22 +290,31 @@ function parseRejectedMax(text: string): RejectedMax {
   return percent === "%" ? { percent: Number(count) } : { lines: Number(count) };
 }
 
-function parseShrinkMax(text: string): number {
+function parsePercent(text: string): number {
   const [, percent] = /^(\d{1,3})%$/.exec(text) ?? [];
   if (percent === undefined || Number(percent) > 100)
     throw new InvalidArgumentError("Write a whole percentage from 0% to 100%, such as 60%.");
   return Number(percent);
 }
 
-function importRefusal({
-  given: { source, shrinkPercentMax, isStaged },
-  result: { refusal, collected, sourceSize },
-}: Imported): CommandFault | null {
+function parseConfidence(text: string): number {
+  if (!/^(?:0(?:\.\d{1,3})?|1(?:\.0{1,3})?)$/.test(text))
+    throw new InvalidArgumentError("Write a number from 0 to 1, such as 0.8.");
+  return Number(text);
+}
+
+const refusalOf = ({ result, filings }: Imported) => result.refusal ?? filings?.refusal ?? null;
+
+function importRefusal(imported: Imported): CommandFault | null {
+  const { source, shrinkPercentMax, isStaged } = imported.given;
+  const { collected, sourceSize } = imported.result;
   const rejected = collected.rejections.count;
   const nothing = isStaged ? "nothing was staged" : "nothing was published";
-  switch (refusal) {
+  switch (refusalOf(imported)) {
     case null:
       return null;
+    case "unnamed":
+      return unnamedFault(imported.filings!, nothing);
     case "rejections":
       return new CommandFault(
         exitCodes.inputRefused,
@@ -262,12 +339,13 @@ function importRefusal({
 /** Maximum number of rejections, and of absent records, shown to people. `--json` lists up to a thousand of each. */
 const shownMax = 20;
 
-function importJson({ given: { source, isMerge }, result, cleared }: Imported): object {
+function importJson(imported: Imported): object {
+  const { given, result, cleared, filings } = imported;
   const { read, accepted, rejections, absent, alike } = result.collected;
   const { added, updated, removed } = result.changes;
   return {
-    source,
-    mode: isMerge ? "merge" : "replace",
+    source: given.source,
+    mode: given.isMerge ? "merge" : "replace",
     read,
     accepted,
     rejected: rejections.count,
@@ -275,8 +353,8 @@ function importJson({ given: { source, isMerge }, result, cleared }: Imported): 
     absent: absent.count,
     absences: absent.listed,
     alike,
-    outcome: outcomeOf(result),
-    refusal: result.refusal,
+    outcome: outcomeOf(imported),
+    refusal: refusalOf(imported),
     added,
     changed: updated,
     removed,
@@ -286,27 +364,30 @@ function importJson({ given: { source, isMerge }, result, cleared }: Imported): 
     records: result.records,
     version: (result.published ?? result.staged)?.version ?? null,
     pruned: cleared.versions,
+    ...(filings && { filings: filingsJson(filings) }),
   };
 }
 
-function importText({ given: { source }, result, cleared }: Imported): string {
+function importText(imported: Imported): string {
+  const { given, result, cleared, filings } = imported;
   const { read, accepted, rejections, absent, alike } = result.collected;
   const { added, updated, removed } = result.changes;
   const unchanged = unchangedOf(result) ?? 0;
   const lines = [
+    ...(filings === undefined ? [] : filingsText(filings, shownMax)),
     ...listed(rejections),
     ...valuesText(rejections),
     ...listed(absent),
-    ...alikeText(alike),
+    ...alikeText(alike, filings !== undefined),
   ];
   lines.push(
-    `Source '${source}': ${counted(read, "line")} read, ${count(accepted)} accepted, ${count(rejections.count)} rejected.`,
+    `Source '${given.source}': ${counted(read, filings === undefined ? "line" : "record")} read, ${count(accepted)} accepted, ${count(rejections.count)} rejected.`,
   );
   const changes = `${counted(added, "record")} added, ${count(updated)} changed, ${count(removed)} removed, ${count(unchanged)} unchanged`;
   const records = recordKinds
     .map((kind) => counted(result.records?.[kind] ?? 0, kinds[kind].singular))
     .join(", ");
-  switch (outcomeOf(result)) {
+  switch (outcomeOf(imported)) {
     case "published":
       lines.push(`${changes}. Published as ${result.published!.version}: ${records}.`);
       lines.push(...demoText(result, "were removed"));
@@ -371,9 +452,10 @@ function valuesText({ listed }: Rejections): string[] {
   return ["Check what each cell means, then add these to the fields of the mapping:", ...lines];
 }
 
-function alikeText(alike: readonly (readonly string[])[]): string[] {
+function alikeText(alike: readonly (readonly string[])[], areFilings: boolean): string[] {
   if (alike.length === 0) return [];
   const lines = alike.slice(0, shownMax).map(([first, ...others]) => {
+    if (areFilings) return onOneLine(`  ${[first, ...others].join("; ")}`);
     const values = Object.fromEntries(others.map((name) => [name, first]));
     return onOneLine(`  "values": ${JSON.stringify(values)}, "otherwise": "keep"`);
   });
@@ -381,8 +463,11 @@ function alikeText(alike: readonly (readonly string[])[]): string[] {
     alike.length > shownMax
       ? [`  … and ${alike.length - shownMax} more; add --json to list them`]
       : [];
+  const remedy = areFilings
+    ? "say so in corrections.ndjson (docs/real-data.md)"
+    : "correct the source, or add the line to the field of the CSV mapping that has the names";
   return [
-    "The names on each of these lines differ by legal form alone. If they mean the same GP, correct the source, or add the line to the field of the CSV mapping that has the names:",
+    `The names on each of these lines differ by legal form alone. If they mean the same GP, ${remedy}:`,
     ...lines,
     ...more,
   ];
@@ -401,7 +486,9 @@ function unchangedOf({ records, changes }: ImportResult): number | null {
   return total - changes.added - changes.updated;
 }
 
-function outcomeOf({ outcome, published, staged }: ImportResult) {
+function outcomeOf(imported: Imported) {
+  const { outcome, published, staged } = imported.result;
+  if (refusalOf(imported) !== null) return "refused";
   if (outcome !== "built") return outcome;
   if (published !== null) return "published";
   return staged === null ? "dry_run" : "staged";

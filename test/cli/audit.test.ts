@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { completeSignUp } from "#accounts/sign-up.ts";
@@ -9,6 +9,7 @@ import { prepareDemo } from "#cli/demo.ts";
 import { openControl } from "#store/stores.ts";
 import { allCommands, listCommands } from "../support/all-commands.ts";
 import { noon } from "../support/control.ts";
+import { writeFilingFolder } from "../support/filing-folder.ts";
 import { cheap, clientAt, goodPassword } from "../support/people.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -74,6 +75,11 @@ const walks: Record<string, ReturnType<typeof does> | null> = {
       "--map",
       join(folder, "map.json"),
     );
+  }),
+  "import sec": does(["dataset.published"], async ({ folder, text }) => {
+    mkdirSync(join(folder, "sec"));
+    await writeFilingFolder(join(folder, "sec"), { size: 2 });
+    await text("import sec", join(folder, "sec"));
   }),
   "datasets rollback": does(["dataset.rolled_back"], ({ text }) => text("datasets rollback")),
   "datasets publish": does(["dataset.published"], async ({ json, text, records }) => {

@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { exitCodes } from "#cli/command-fault.ts";
+import { fold } from "#records/fold.ts";
+import { allCommands } from "../support/all-commands.ts";
+import {
+  type FilingFolder,
+  type InventedSponsor,
+  writeFilingFolder,
+} from "../support/filing-folder.ts";
+import { roomy } from "../support/own-process.ts";
+import { startService } from "../support/service.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+/** A folder of filings, and the commands of an installation beside it. @param size number of sponsors. */
+async function workplace(t: TestContext, size = 6) {
+  const place = temporaryFolder(t);
+  const [folder, dataDir] = [join(place, "sec"), join(place, "data")];
+  mkdirSync(folder);
+  const invented = await writeFilingFolder(folder, { size });
+  const commands = allCommands(dataDir);
+  const versions = async () =>
+    (await commands.json("datasets list")).map((one: any) => one.version);
+  const datasets = () => readdirSync(join(dataDir, "datasets")).toSorted();
+  return { folder, dataDir, invented, versions, datasets, ...commands };
+}
+
+/** Asks a server that has the datasets of a data folder. */
+async function asking(t: TestContext, dataDir: string) {
+  const service = await startService(t, { dataDir, records: null });
+  const { key } = await service.newKey({ quotas: roomy });
+  const ask = async (path: string) => {
+    const { status, body } = await service.get(path, { "x-api-key": key });
+    assert.equal(status, 200, JSON.stringify(body));
+    return body as any;
+  };
+  const all = async (list: string) => {
+    const records: any[] = [];
+    for (let offset: number | null = 0; offset !== null;) {
+      const { data, pagination } = await ask(`/${list}?limit=100&offset=${offset}`);
+      records.push(...data);
+      offset = pagination.next_offset;
+    }
+    return records;
+  };
+  return { ask, all };
+}
+
+const ciksOf = (record: any): string[] => record.external_ids.cik ?? [];
+
+/** Reports whether a GP is the sponsor, and not a namesake in another state. */
+const isSponsor = (gp: any, { brand, state }: InventedSponsor) =>
+  fold(gp.name).startsWith(fold(brand)) && gp.hq_state === state;
+
+/** Compares GPs with who stands behind the issuers: all of them for precision, those asked for by name for recall. */
+async function score(
+  { ask, all }: Awaited<ReturnType<typeof asking>>,
+  { sponsors, truth }: FilingFolder,
+) {
+  const found = new Set<string>();
+  for (const sponsor of sponsors) {
+    const { data } = await ask(`/fetch-gp?gp_name=${encodeURIComponent(sponsor.name)}`);
+    for (const cik of data.filter((gp: any) => isSponsor(gp, sponsor)).flatMap(ciksOf))
+      if (truth.get(cik)?.sponsor === sponsor) found.add(cik);
+  }
+  const claims = (await all("list-gps")).flatMap((gp) =>
+    ciksOf(gp).map((cik) => ({ gp, cik, truth: truth.get(cik)! })),
+  );
+  const wrong = claims.filter(
+    (claim) => claim.truth.sponsor === null || !isSponsor(claim.gp, claim.truth.sponsor),
+  );
+  const named = [...truth].filter(([, { sponsor }]) => sponsor !== null);
+  const missed = named.filter(([cik]) => !found.has(cik));
+  return {
+    precision: 1 - wrong.length / claims.length,
+    recall: 1 - missed.length / named.length,
+    wrong: wrong.map(({ gp, truth: { way, sponsor } }) => [way, sponsor?.name, gp.name]),
+    missed: missed.map(([, { way, kind, sponsor }]) => [way, kind, sponsor?.name]),
+  };
+}
+
+test("a folder of filings becomes GPs, of whom few are wrong and few are missing, and no fund is a project", async (t) => {
+  const { folder, dataDir, invented, json } = await workplace(t, 60);
+  const { filings } = await json("import sec", folder);
+  const { truth } = invented;
+  const server = await asking(t, dataDir);
+  const { precision, recall, ...others } = await score(server, invented);
+  t.diagnostic(`precision ${precision.toFixed(3)}, recall ${recall.toFixed(3)}`);
+  assert.ok(precision >= 0.95 && recall >= 0.9, JSON.stringify({ precision, recall, ...others }));
+
+  const kindsOf = (records: readonly any[]) => [
+    ...new Set(records.flatMap(ciksOf).map((cik) => truth.get(cik)!.kind)),
+  ];
+  const projects = await server.all("list-projects");
+  assert.deepEqual(kindsOf(projects), ["project"]);
+  const inventedProjects = [...truth.values()].filter(({ kind }) => kind === "project");
+  assert.equal(projects.length, inventedProjects.length);
+  assert.ok(projects.every(({ market }) => market !== null));
+  const outside = [...truth.values()].filter(({ kind }) => kind === "out");
+  const left: number = Object.values<number>(filings.not_real_estate).reduce((a, b) => a + b, 0);
+  assert.ok(left >= outside.length, `${left} of ${outside.length}`);
+  // A round for the 100 holders that a REIT needs brings no signal.
+  const signals = await server.all("list-signals");
+  assert.equal(signals.filter(({ title }) => / REIT\b/.test(title)).length, 0);
+  assert.deepEqual(filings.corrections_unmet, [{ line: 3, why: "Meets nothing" }]);
+  const nobody = [...truth].find(([, { way }]) => way === "corrected")!;
+  const project = projects.find((one) => ciksOf(one).includes(nobody[0]));
+  assert.deepEqual(
+    [project.gps.map((gp: any) => gp.name), project.provenance.basis],
+    [[`${nobody[1].sponsor!.brand} Holdings`], "corrected"],
+  );
+});
+
+test("an import of filings reports files, filings, vehicles and GPs, to people and as JSON", async (t) => {
+  const { folder, text, json } = await workplace(t);
+  const { filings, source, outcome, version } = await json("import sec", folder, "--dry-run");
+  assert.deepEqual([source, outcome, version], ["sec", "dry_run", null]);
+  const { by_basis, by_confidence, total } = filings.gps;
+  const sum = (counts: Record<string, number>) => Object.values(counts).reduce((a, b) => a + b, 0);
+  assert.deepEqual([sum(by_basis), sum(by_confidence)], [total, total]);
+  assert.deepEqual(filings.files, {
+    form_d_quarter: 4,
+    adv: 1,
+    corrections: 1,
+    county_cbsa: 1,
+    zip_county: 1,
+  });
+  const notes = join(folder, "notes.txt");
+  assert.deepEqual(filings.files_left_out, [
+    { file: notes, reason: "is not a filing, nor another file that is read" },
+  ]);
+  const { named, unnamed } = filings.vehicles;
+  const told = await text("import sec", folder, "--dry-run");
+  const lines = [
+    `Files: 4 Form D quarters, 1 Form ADV file, 1 corrections file, 1 county table, 1 ZIP code table; 1 left out:`,
+    `  ${notes} is not a filing, nor another file that is read`,
+    `Filings: ${filings.form_d} of Form D, ${filings.form_adv} of Form ADV; left out: none.`,
+    `Vehicles: ${named} of ${named + unnamed} have a GP (${Math.floor((named * 100) / (named + unnamed))}%).`,
+    `  correction in line 3 met nothing: Meets nothing`,
+  ];
+  for (const line of lines) assert.ok(told.split("\n").includes(line), `${line}\n\n${told}`);
+  assert.match(told, /\nSource 'sec': \d+ records read, \d+ accepted, 0 rejected\.\n/);
+});
+
+test("a dry run changes nothing, and a second import of the same folder publishes nothing", async (t) => {
+  const { folder, json, versions, datasets } = await workplace(t);
+  assert.equal((await json("import sec", folder, "--dry-run")).outcome, "dry_run");
+  assert.deepEqual(await versions(), []);
+  await json("import sec", folder);
+  const [before, files] = [await versions(), datasets()];
+  assert.equal((await json("import sec", folder)).outcome, "unchanged");
+  const names = readdirSync(folder).map((name) => join(folder, name));
+  assert.equal((await json("import sec", ...names.toReversed())).outcome, "unchanged");
+  rmSync(join(folder, "2026q2_d.zip"));
+  assert.ok((await json("import sec", folder, "--dry-run")).removed > 0);
+  assert.deepEqual([await versions(), datasets()], [before, files]);
+});
+
+test("a damaged archive is refused by name, and nothing is lost", async (t) => {
+  const { folder, json, refusal, versions, datasets } = await workplace(t);
+  await json("import sec", folder);
+  const [before, files] = [await versions(), datasets()];
+  for (const name of ["2026q1_d.zip", "ADV_Filing_Data_20260701_20260731.zip"]) {
+    const path = join(folder, name);
+    const whole = readFileSync(path);
+    writeFileSync(path, whole.subarray(0, whole.length / 2));
+    const cut = await refusal(exitCodes.inputRefused, "import sec", folder);
+    assert.ok(cut.startsWith(`error: ${path}: is damaged or cut off (`), cut);
+    // Within what is zipped, so that the directory at the end is whole.
+    const changed = Buffer.from(whole);
+    changed[changed.length >> 2]! ^= 0xff;
+    writeFileSync(path, changed);
+    const flipped = await refusal(exitCodes.inputRefused, "import sec", folder);
+    assert.match(flipped, new RegExp(`^error: .*${basename(path)}!.*download it again\n$`));
+    writeFileSync(path, whole);
+  }
+  const missing = await refusal(exitCodes.inputRefused, "import sec", join(folder, "none"));
+  assert.match(missing, /none: there is no such file or folder; check the path\n$/);
+  assert.deepEqual([await versions(), datasets()], [before, files]);
+});
+
+test("--min-named refuses filings of which too few name a GP, after the report", async (t) => {
+  const { folder, json, start, versions } = await workplace(t);
+  const refused = await start("import sec", folder, "--min-named", "99%", "--json");
+  assert.equal(refused.exitCode, exitCodes.shrunk);
+  const report = JSON.parse(refused.out);
+  assert.deepEqual([report.outcome, report.refusal, report.version], ["refused", "unnamed", null]);
+  const { named, unnamed } = report.filings.vehicles;
+  const percent = Math.floor((named * 100) / (named + unnamed));
+  assert.equal(
+    refused.err,
+    `error: Only ${named} of ${named + unnamed} vehicles have a GP, less than the 99% wanted; nothing was published. Check that no archive of Form ADV is missing. If so few are right, use --min-named ${percent}%.\n`,
+  );
+  assert.deepEqual(await versions(), []);
+  await json("import sec", folder, "--min-named", `${percent}%`);
+  assert.equal((await versions()).length, 1);
+});
+
+test("--min-confidence leaves vehicles without a GP whose link is less sure", async (t) => {
+  const { folder, json } = await workplace(t);
+  const namedAt = async (confidence: string) =>
+    (await json("import sec", folder, "--dry-run", "--min-confidence", confidence)).filings.vehicles
+      .named;
+  const counts = [await namedAt("0"), await namedAt("0.5"), await namedAt("0.95")];
+  assert.deepEqual(
+    counts,
+    counts.toSorted((a, b) => b - a),
+  );
+  assert.ok(counts[2]! < counts[1]!);
+});
+
+test("rows that a killed import left are cleared, and what makes no sense for filings is no option", async (t) => {
+  const { folder, dataDir, text, refusal, datasets } = await workplace(t);
+  mkdirSync(join(dataDir, "datasets"), { recursive: true });
+  writeFileSync(join(dataDir, "datasets", ".draft.sqlite.filings"), "left");
+  await text("import sec", folder);
+  assert.ok(!datasets().some((name) => name.includes("draft")));
+  for (const [option, value = "x"] of [["--merge", ""], ["--encoding", "utf-8"], ["--map"]])
+    assert.match(
+      await refusal(exitCodes.usage, "import sec", folder, `${option}=${value}`),
+      /unknown option/,
+    );
+  assert.match(
+    await refusal(exitCodes.usage, "import sec", folder, "--min-confidence", "80%"),
+    /Write a number from 0 to 1, such as 0\.8\./,
+  );
+});
