@@ -44,21 +44,26 @@ interface CollectRequest {
   onRead: (lines: number) => void;
 }
 
-/** Collects the records of a source, merged with its former ones if there are any. */
+/**
+ * Collects the records of a source, merged with its former ones if there are any.
+ * @returns `isClaiming` true if the source keeps ids by claims.
+ */
 export async function collectSource({
   source,
   entries,
   texts,
   former,
   onRead,
-}: CollectRequest): Promise<{ collected: Collected; records: DraftRecords }> {
+}: CollectRequest): Promise<{ collected: Collected; records: DraftRecords; isClaiming: boolean }> {
   const ledger = openLedger(source, former);
   const rejections = countRejections();
   const absent = countRejections();
   const records = noRecords();
   let read = 0;
+  let isClaiming = false;
   for await (const entry of entries) {
     if (++read % 1000 === 0) onRead(read);
+    isClaiming ||= entry.claims !== undefined;
     const entered = ledger.enter(draftEntry(entry, source, texts.keep));
     if (entered.faults.length > 0) rejections.add(entry.file, entry.line, entered.faults);
     for (const { kind, sourceId, id, sortKey, formerIds: ids, text } of entered.records) {
@@ -76,7 +81,7 @@ export async function collectSource({
   if (former !== null)
     mergeInto(records, former, { removals: ledger.removals, texts, rejections, absent });
   const accepted = read - rejections.count;
-  return { collected: { read, accepted, rejections, absent, alike }, records };
+  return { collected: { read, accepted, rejections, absent, alike }, records, isClaiming };
 }
 
 /** A drafted record, or the faults of a rejected one. The kind and id of a rejected record are unchecked JSON. */
@@ -98,12 +103,12 @@ interface DraftedEntry {
 }
 
 function draftEntry(entry: SourceEntry, source: string, keep: KeepText): DraftedEntry {
-  const { file, line, deleted = none, faults } = entry;
+  const { file, line, deleted = none, faults, claims } = entry;
   if (faults.length > 0)
     return { file, line, records: none, namedGps: none, deleted: none, faults };
   const draft = (record: CanonicalRecord): Drafted => {
     const found = checkRecord(record);
-    if (found.length === 0) return draftRecord(record, source, keep);
+    if (found.length === 0) return draftRecord(record, source, keep, claims);
     return { faults: found, kind: record?.record, sourceId: record?.id };
   };
   const namedGps = entry.namedGps.length === 0 ? none : entry.namedGps.map(draft);

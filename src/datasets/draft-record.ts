@@ -12,11 +12,11 @@ import type { KeptText } from "./text-store.ts";
 export interface DraftRecord {
   source: string;
   sourceId: string;
-  /** Public id; a GP may get an older one instead, see former-ids.ts. */
+  /** Public id; a GP or principal may get an older one instead, see former-ids.ts. */
   id: string;
   /** Text that the display order compares before the id. */
   sortKey: string;
-  /** Former ids of a delivered GP, as the source writes them. */
+  /** Former ids of a delivered GP and claimed ids of a GP or principal, as the source writes them. */
   formerIds: readonly string[];
   /** Number under which the text store has its links and the JSON of its own part, see render.ts. */
   text: KeptText;
@@ -61,11 +61,13 @@ export const countsOf = (records: DraftRecords): Record<RecordKind, number> =>
  * Drafts a record.
  * @param record record without faults.
  * @param keep function that stores its texts.
+ * @param claims source ids that it claims beside its own.
  */
 export function draftRecord(
   record: CanonicalRecord,
   source: string,
   keep: KeepText,
+  claims: readonly string[] = none,
 ): DraftedRecord {
   const { record: kind, id: sourceId, provenance } = record;
   const gps = eachOnce((record.record === "gp" ? undefined : record.gps) ?? none);
@@ -76,7 +78,7 @@ export function draftRecord(
     sourceId,
     id: mintId(kind, source, sourceId),
     sortKey: sortKeyOf(record),
-    formerIds: (record.record === "gp" ? record.former_ids : undefined) ?? none,
+    formerIds: (record.record === "gp" ? record.former_ids?.concat(claims) : undefined) ?? claims,
     gps,
     projects,
     isForeign: provenance?.source !== undefined && provenance.source !== source,

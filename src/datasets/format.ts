@@ -35,6 +35,7 @@ export const tables = `
     .map((kind) => `select '${kind}' as kind, source, source_id, id as public_id from ${kind}`)
     .join(" union all ")};
   create table former_id (former_id text primary key, gp_id text not null) without rowid;
+  create table published_id (id text primary key, since text not null) without rowid;
   create table array (name text not null, element text not null, bytes blob not null);
 `;
 

@@ -21,12 +21,12 @@ export function openIndexer() {
     openFacetIndexer(filterableGp[facet].as === "market"),
   );
   const links = eachOf(linkedKinds, openLists);
-  const ids: { id: string; gp: number }[] = [];
+  const ids: { id: string; position: number }[] = [];
   let gpCount = 0;
   return {
     addGp(id: string, formerIds: readonly string[], gp: Body): void {
       const position = gpCount++;
-      for (const one of [id, ...formerIds]) ids.push({ id: one, gp: position });
+      for (const one of [id, ...formerIds]) ids.push({ id: one, position });
       for (const name of namesOf(gp)) {
         names.gps.add(position);
         names.shown.push(name);
@@ -35,6 +35,8 @@ export function openIndexer() {
       for (const facet of facetNames)
         facets[facet].add(filterableGp[facet].of(gp as unknown as Gp) as string[], position);
     },
+    /** Adds a former id of a principal, which its document does not show. */
+    addFormerId: (id: string, position: number) => ids.push({ id, position }),
     /** Adds a link from a record to a GP that it belongs to, both by position. */
     addLink: (kind: LinkedKind, record: number, gp: number) => links[kind].add(gp, record),
     /** Returns the index of everything added. */

@@ -47,12 +47,29 @@ export function openPrevious(generation: DatabaseSync | null) {
         known.set(id, { since, contentHash, updatedAt });
       return known;
     },
-    /** Returns former ids with the GPs that they lead to. */
+    /**
+     * Returns ids of GPs and principals with the time since when they were published: those that the generation keeps
+     * for good, and those of the records of the given sources.
+     */
+    publishedIds(sources: readonly string[]) {
+      const some = `where source in (${marksFor(sources)})`;
+      const sql = `select id, since from gp ${some} union all select id, since from principal ${some}`;
+      const ids = new Map(arraysOf<[string, string]>(db, sql, ...sources, ...sources));
+      if (hasPublishedIds(db))
+        for (const [id, since] of arraysOf<[string, string]>(db, "select * from published_id"))
+          ids.set(id, since);
+      return ids;
+    },
+    /** Returns former ids of GPs and principals, with the ids that they lead to. */
     formerIds: () =>
       new Map(arraysOf<[string, string]>(db, "select former_id, gp_id from former_id")),
     close: () => db.close(),
   };
 }
+
+/** Reports whether a generation has a table of published ids. Earlier programs wrote none. */
+export const hasPublishedIds = (db: DatabaseSync): boolean =>
+  db.prepare("select 1 from sqlite_schema where name = 'published_id'").get() !== undefined;
 
 function emptyGeneration(): DatabaseSync {
   const db = new DatabaseSync(":memory:");

@@ -208,7 +208,8 @@ async function build({
   const { source, entries, onProgress = () => {} } = request;
   const former = request.isMerge === true ? previous.records([source], texts) : null;
   const onRead = (lines: number) => onProgress(lines, "read");
-  const { collected, records } = await collectSource({ source, entries, texts, former, onRead });
+  const order = { source, entries, texts, former, onRead };
+  const { collected, records, isClaiming } = await collectSource(order);
   const sourceSize = { before: previous.countOf([source]), now: sum(countsOf(records)) };
   const refusal = reasonToRefuse(collected, sourceSize, request);
   const unpublished = { droppedCount: 0, published: null, staged: null };
@@ -231,7 +232,7 @@ async function build({
     records,
     texts,
     sources: [...others, [source, builtAt]],
-    formerIds: settleIds(records.gp, source, previous),
+    ...settleIds({ records, source, isClaiming, builtAt, previous }),
     builtAt,
     previous,
     onWritten: (written) => onProgress(written, "written"),

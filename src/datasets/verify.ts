@@ -9,8 +9,10 @@ import { DatasetFault } from "./dataset-fault.ts";
 import { datasetHash, hashOfContent } from "./dataset-hash.ts";
 import { displayOrderOf, sortKeyOf } from "./draft-record.ts";
 import { type Meta, versionOf } from "./format.ts";
+import { formerIdsOf } from "./former-ids.ts";
 import { type Body, openIndexer } from "./index-records.ts";
 import { openGeneration } from "./open-generation.ts";
+import { hasPublishedIds } from "./previous.ts";
 import { arraysOf } from "./rows.ts";
 import { timeMember } from "./render.ts";
 import { hexadecimal, indexChecksum, openDocumentPieces } from "./served.ts";
@@ -70,6 +72,7 @@ function firstFault(db: DatabaseSync, meta: Meta): string | undefined {
     return "its table source does not match its documents";
   if (!areFormerIds(db, gathered.formerIds))
     return "its table former_id does not match its documents";
+  if (!arePublishedIds(db)) return "its table published_id does not match its documents";
   if (indexChecksum(readArrays(db)) !== meta.index_crc32)
     return "the checksum of its index differs";
   return firstWrongArray(db, gathered.indexer.index(documents as DatasetIndex["documents"]));
@@ -82,6 +85,7 @@ function readBack(
   gathered: ReturnType<typeof gather>,
 ): DocumentPlaces | string {
   const { contentHashes, indexer, positionOfGp } = gathered;
+  const formerIds = formerIdsOf(formerIdRows(db, kind));
   const records = count(db, kind);
   const everyNth = Math.ceil(records / sampleSize);
   const lengths = new Uint32Array(records);
@@ -122,6 +126,7 @@ function readBack(
         indexer.addGp(id, formerIds, gp);
         continue;
       }
+      for (const former of formerIds.get(id) ?? []) indexer.addFormerId(former, position);
       if (isOfSample) JSON.parse(textOf(document));
       for (const gpId of gpIdsIn(row, document)) {
         const gp = positionOfGp.get(gpId);
@@ -210,11 +215,23 @@ function sortKeyIn(kind: RecordKind, { bytes, start, characters }: StoredDocumen
   return sortKeyOf({ record: kind, name: value, date: value } as unknown as CanonicalRecord);
 }
 
+/** Returns the former ids of the existing records of a kind, with the ids that they lead to. */
+const formerIdRows = (db: DatabaseSync, kind: RecordKind): ReadonlyMap<string, string> =>
+  new Map(arraysOf(db, `select former_id, gp_id from former_id join ${kind} on id = gp_id`));
+
 /** Reports whether the table has exactly the given former ids for the existing GPs. */
 function areFormerIds(db: DatabaseSync, told: ReadonlyMap<string, string>): boolean {
-  const sql = "select former_id, gp_id from former_id join gp on gp.id = gp_id";
-  const rows = new Map(arraysOf<[string, string]>(db, sql));
+  const rows = formerIdRows(db, "gp");
   return rows.size === told.size && [...told].every(([former, gp]) => rows.get(former) === gp);
+}
+
+/** Reports whether the table has the ids of all GPs and principals of a source, or of none. */
+function arePublishedIds(db: DatabaseSync): boolean {
+  if (!hasPublishedIds(db) || count(db, "published_id") === 0) return true;
+  const records = "select source, id from gp union all select source, id from principal";
+  const torn = `select source from (${records}) left join published_id p using (id)
+    group by source having count(p.since) not in (0, count(*))`;
+  return count(db, `(${torn})`) === 0;
 }
 
 function count(db: DatabaseSync, from: string): number {

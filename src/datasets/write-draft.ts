@@ -15,7 +15,7 @@ import {
   type StoredLinks,
 } from "./draft-record.ts";
 import { draftPragmas, formatVersion, indexes, type Meta, tables, versionOf } from "./format.ts";
-import { formerIdsByGp } from "./former-ids.ts";
+import { formerIdsOf } from "./former-ids.ts";
 import { type Body, type Indexer, openIndexer } from "./index-records.ts";
 import type { Known, Previous } from "./previous.ts";
 import { type Frame, gpFrame, linkedFrame, linkJson, timeMember } from "./render.ts";
@@ -39,8 +39,10 @@ interface DraftRequest {
   texts: TextStore;
   /** Names of sources, with the time of the last import that changed each. */
   sources: Iterable<readonly [name: string, importedAt: string]>;
-  /** Former ids, with the GPs that they lead to. */
+  /** Former ids, with the ids that they lead to. */
   formerIds: ReadonlyMap<string, string>;
+  /** Ids that the generation keeps for good, with the time since when they were published. */
+  publishedIds: ReadonlyMap<string, string>;
   /** Time of the build, and `updated_at` of new or changed records whose source gives no time. */
   builtAt: string;
   /** Generation that the draft is compared with to count changes. */
@@ -54,19 +56,21 @@ interface DraftRequest {
  * @returns `meta` null if no record differs from the previous generation; the file is then incomplete.
  */
 export function writeDraft(request: DraftRequest): { meta: Meta | null; changes: Changes } {
-  const { path, records, texts, sources, formerIds, builtAt } = request;
+  const { path, records, texts, sources, builtAt } = request;
   // In defensive mode SQLite would keep a journal despite the pragma, which a killed import would leave behind.
   using db = new DatabaseSync(path, { defensive: false });
   db.exec(`${draftPragmas}; begin; ${tables}`);
   const writer = openDocumentWriter(db, request);
   const indexer = openIndexer();
-  const { gp, gps } = writeGps(writer, indexer, records.gp, formerIdsByGp(formerIds));
-  const documents = { gp, ...writeLinked(writer, indexer, records, gps) };
+  const formerIds = formerIdsOf(request.formerIds);
+  const { gp, gps } = writeGps(writer, indexer, records.gp, formerIds);
+  const documents = { gp, ...writeLinked(writer, indexer, records, gps, formerIds) };
   texts.clear();
   const { changes } = writer;
   if (changes.added + changes.updated + changes.removed === 0) return { meta: null, changes };
   writePairs(db, "source", sources);
-  writePairs(db, "former_id", formerIds);
+  writePairs(db, "former_id", request.formerIds);
+  writePairs(db, "published_id", request.publishedIds);
   const arrays = [...arraysIn(indexer.index(documents))];
   writeArrays(db, arrays);
   const hash = datasetHash(writer.contentHash());
@@ -138,11 +142,14 @@ const writeLinked = (
   indexer: Indexer,
   records: DraftRecords,
   gps: WrittenGps,
+  formerIds: ReadonlyMap<string, readonly string[]>,
 ): Record<LinkedKind, DocumentPlaces> =>
   eachOf(linkedKinds, (kind) =>
     writer.write(kind, records[kind], ({ id, source }, position, { gps: ids }) => {
       const linked = ids.map((gp) => gps.get(source)!.get(gp)!);
       for (const gp of linked) indexer.addLink(kind, position, gp.position);
+      if (kind === "principal")
+        for (const former of formerIds.get(id) ?? []) indexer.addFormerId(former, position);
       const lists = kind === "principal" ? inheritedJson(linked) : null;
       return linkedFrame(
         id,

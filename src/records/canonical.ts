@@ -130,6 +130,11 @@ export interface SourceEntry {
   records: CanonicalRecord[];
   /** GPs that the entry only names. Entries that name the same GP share one object. */
   namedGps: CanonicalGp[];
+  /**
+   * Source ids that the entry's GP or principal could have had beside its own. A source that keeps ids by claims gives
+   * them with each GP and principal, if only an empty list. No two records of a kind may claim one id.
+   */
+  claims?: readonly string[];
   /** Records to remove. Only an import that merges accepts these. */
   deleted?: readonly RecordName[];
   /** Reasons to reject the entry that its importer has found. */

@@ -105,27 +105,35 @@ function indexTrigrams(words: PackedTexts): Pick<NameIndex, "trigrams" | "wordsO
 export const trigramAt = (bytes: Uint8Array, at: number) =>
   (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
 
-/** Index of the current and former ids of GPs. */
+/** Index of the current and former ids of GPs, and of the former ids of principals. */
 export interface IdIndex {
   /** Ids in byte order. */
   ids: PackedTexts;
+  /** Position of the GP or principal of each. */
   gpOfId: Uint32Array;
 }
 
-export function indexIds(entries: readonly { id: string; gp: number }[]): IdIndex {
+export function indexIds(entries: readonly { id: string; position: number }[]): IdIndex {
   // Ids are ASCII, so the order of their code units is the order of their bytes.
   const sorted = entries.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   return {
     ids: packTexts(sorted.map(({ id }) => id)),
-    gpOfId: Uint32Array.from(sorted, ({ gp }) => gp),
+    gpOfId: Uint32Array.from(sorted, ({ position }) => position),
   };
 }
 
-const idShape = /^gp_[0-9a-z]{16}$/;
+const idShapes = { gp: /^gp_[0-9a-z]{16}$/, principal: /^pr_[0-9a-z]{16}$/ };
 
-/** Returns the position of the GP with a current or former id, or -1 if there is none. */
-export function positionOfId(index: IdIndex, id: string): number {
-  if (!idShape.test(id)) return -1;
+/**
+ * Returns the position of the GP with a current or former id, or of the principal with a former one. Returns -1 if there
+ * is none.
+ */
+export function positionOfId(
+  index: IdIndex,
+  id: string,
+  kind: keyof typeof idShapes = "gp",
+): number {
+  if (!idShapes[kind].test(id)) return -1;
   const place = indexOfText(index.ids, Buffer.from(id));
   return place === -1 ? -1 : index.gpOfId[place]!;
 }

@@ -330,7 +330,10 @@ function openIds(parts: DatasetParts, kind: RecordKind) {
   return {
     add: ({ id }: AnyRecord, position: number) => (keys[position] = idKey(id)),
     inOrder,
-    /** Returns the position of the record with an id, or -1 if there is none. A GP is found by a former id, too. */
+    /**
+     * Returns the position of the record with an id, or -1 if there is none. A GP or principal is found by a former id,
+     * too.
+     */
     positionOf(id: string): number {
       if (kind === "gp") return positionOfId(parts.ids, id);
       const positions = inOrder();
@@ -338,7 +341,7 @@ function openIds(parts: DatasetParts, kind: RecordKind) {
       const key = idKey(id);
       for (let place = firstFrom(sortedKeys, key); sortedKeys[place] === key; place++)
         if (idAt(positions[place]!) === id) return positions[place]!;
-      return -1;
+      return kind === "principal" ? positionOfId(parts.ids, id, kind) : -1;
     },
   };
 }
