@@ -68,22 +68,25 @@ interface Corrected {
 }
 
 /**
- * Returns the principals of a GP, by id.
+ * Returns the principals of a GP, by id, each with the keys that it claims.
  * @param advisers the Form ADV filings of its CRD numbers, oldest first.
  */
 export function principalsOf(
   gp: ResolvedGp,
   advisers: readonly AdviserFiling[],
   { corrections, unmet, publicId }: Corrected,
-): Principal[] {
+): { principal: Principal; claims: readonly string[] }[] {
   const mentions = [...advisers.flatMap(adviserMentions), ...vehicleMentions(gp)];
-  const isMeant = (id: string, keys: readonly string[]) =>
-    keys.some((key) => key === id || publicId(key) === id);
+  const aparts = corrections.filter((one) => one.kind === "personApart");
+  const fields = corrections.filter((one) => one.kind === "personField");
+  /** Returns keys and their public ids, by which corrections may name a person. */
+  const idsOf = (keys: readonly string[]) =>
+    new Set(aparts.length + fields.length === 0 ? [] : [...keys, ...keys.map(publicId)]);
   const people = group(mentions).flatMap((person) => {
     let parts = [person];
-    for (const correction of corrections) {
-      if (correction.kind !== "personApart") continue;
-      if (!isMeant(correction.person, keysOf(person))) continue;
+    const ids = idsOf(possibleKeys(person));
+    for (const correction of aparts) {
+      if (!ids.has(correction.person)) continue;
       const isOther = ({ document }: Mention) => correction.accessions.includes(document);
       if (person.some(isOther)) unmet.delete(correction);
       parts = parts
@@ -92,26 +95,21 @@ export function principalsOf(
     }
     return parts;
   });
-  const names = Map.groupBy(people, lowestKey);
-  return people
-    .map((person) => {
-      const key = lowestKey(person);
-      const crd = crdOf(person);
-      const isShared = names.get(key)!.length > 1;
-      const id = isShared && crd !== null ? `${key}/${crd}` : key;
+  return keyed(people)
+    .map(({ person, id, claims }) => {
       const principal = principalOf(id, person);
-      for (const correction of corrections) {
-        if (correction.kind !== "personField" || !isMeant(correction.person, [id])) continue;
+      const ids = idsOf(claims);
+      for (const correction of fields) {
+        if (!ids.has(correction.person)) continue;
         unmet.delete(correction);
         Object.assign(principal, {
           [correction.field]: correction.value,
           provenance: { ...principal.provenance, basis: "corrected", confidence: 1 },
         });
       }
-      return principal;
+      return { principal, claims };
     })
-    .filter(({ id }, i, all) => all.findIndex((other) => other.id === id) === i)
-    .sort((a, b) => (a.id < b.id ? -1 : 1));
+    .sort((a, b) => (a.principal.id < b.principal.id ? -1 : 1));
 }
 
 function adviserMentions(filing: AdviserFiling): Mention[] {
@@ -249,8 +247,51 @@ function isSpelling(name: string, other: string): boolean {
   );
 }
 
-/** Returns the key of a person: the lowest of those of all that names him. */
-const lowestKey = (person: Person): string => keysOf(person)[0]!;
+/**
+ * Gives each person a key, the lowest of those of all that names him, and tells which keys he claims. People who share
+ * the lowest have their individual CRD number after it, or another key of their own, or a number. A key that several
+ * could claim is of the one whose key it is, else of the one with the better link, else of the one with the lower key.
+ */
+function keyed(people: readonly Person[]) {
+  const ranked = people
+    .map((person) => {
+      const keys = keysOf(person);
+      const confidence = Math.max(...person.map(({ link }) => link.confidence));
+      const [document] = person.map((mention) => mention.document).sort();
+      return { person, keys, confidence, order: [keys[0], crdOf(person), document].join("\n") };
+    })
+    .sort((a, b) => b.confidence - a.confidence || (a.order < b.order ? -1 : 1));
+  const byLowest = Map.groupBy(ranked, ({ keys }) => keys[0]!);
+  const holders = new Map<string, Person>();
+  const withIds = ranked.map(({ person, keys }) => {
+    const [lowest, crd] = [keys[0]!, crdOf(person)];
+    const isShared = byLowest.get(lowest)!.length > 1;
+    const free = [...(isShared && crd !== null ? [`${lowest}/${crd}`] : []), ...keys];
+    for (let number = 2; free.every((key) => holders.has(key)); number++)
+      free.push(`${lowest}/${number}`);
+    const id = free.find((key) => !holders.has(key))!;
+    holders.set(id, person);
+    return { person, id };
+  });
+  return withIds.map(({ person, id }) => ({
+    person,
+    id,
+    claims: possibleKeys(person).filter((key) => holders.getOrInsert(key, person) === person),
+  }));
+}
+
+/**
+ * Returns every key that a person could have, also if others have his name. Of those with a number only the first two,
+ * which people have whom corrections part.
+ */
+const possibleKeys = (person: Person): string[] => {
+  const crd = crdOf(person);
+  const numbers = ["2", "3"].slice(0, person.length - 1);
+  const ends = ["", ...[...(crd === null ? [] : [crd]), ...numbers].map((end) => `/${end}`)];
+  return keysOf(person).flatMap((key) => ends.map((end) => key + end));
+};
+
+/** Returns the keys of all that names a person, the lowest first. */
 const keysOf = (person: Person): string[] =>
   [...new Set(person.map((mention) => `${mention.subject}/${nameOf(mention)}`))].sort();
 

@@ -50,7 +50,12 @@ export function* recordsOf(
   for (const vehicle of resolution.vehicles) yield* vehicleEntries(vehicle, filings);
 }
 
-const entryOf = (record: CanonicalRecord, { file, line }: FormD["origin"]): SourceEntry => ({
+const entryOf = (
+  record: CanonicalRecord,
+  { file, line }: FormD["origin"],
+  claims?: readonly string[],
+): SourceEntry => ({
+  ...(claims && { claims: claims.filter((key) => key !== record.id) }),
   file,
   line,
   records: [record],
@@ -66,20 +71,25 @@ function* gpEntries(
   { publicId }: ResolveOptions,
 ): Iterable<SourceEntry> {
   const { origin } = advisers.at(-1) ?? gp.vehicles[0]!.filings.at(-1)!;
-  yield entryOf(gpRecord(gp, advisers, filings), origin);
+  const claims = [
+    ...gp.crds.map((crd) => `crd:${crd}`),
+    ...gp.vehicles.map(({ cik }) => `cik:${cik}`),
+  ];
+  yield entryOf(gpRecord(gp, advisers, filings), origin, claims);
   const principals = principalsOf(gp, advisers, {
     corrections: filings.corrections,
     unmet,
     publicId: (key) => publicId("principal", key),
   });
-  for (const { title, ...principal } of principals) {
+  for (const { principal, claims: keys } of principals) {
+    const { title, ...rest } = principal;
     const record: CanonicalPrincipal = {
       record: "principal",
-      ...principal,
+      ...rest,
       ...(title && { title: cut(title) }),
       gps: [gp.key],
     };
-    yield entryOf(record, origin);
+    yield entryOf(record, origin, keys);
   }
   for (const [, filed] of Map.groupBy(advisers, ({ crd }) => crd))
     for (const signal of adviserSignals(filed)) {

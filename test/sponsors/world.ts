@@ -9,7 +9,7 @@ import type {
 } from "#filings/rows.ts";
 import type { CanonicalRecord } from "#records/canonical.ts";
 import { recordsOf } from "#sponsors/records.ts";
-import { resolveSponsors } from "#sponsors/resolve.ts";
+import { type ResolveOptions, resolveSponsors } from "#sponsors/resolve.ts";
 import { filingOf, placeIn } from "./form-d.ts";
 
 type Given = Parameters<typeof filingOf>[0] & { cik: number; state?: string; address?: string };
@@ -87,19 +87,21 @@ export const adviserOf = (
   ...given,
 });
 
-interface World {
+export interface World {
   forms?: readonly FormD[];
   advisers?: readonly (readonly AdviserFiling[])[];
   corrections?: readonly Correction[];
   minConfidence?: number;
+  publicId?: ResolveOptions["publicId"];
 }
 
-/** Resolves filings. Public ids are keys behind `gp_` or `pr_`. */
+/** Resolves filings. Public ids are keys behind `gp_` or `pr_`, unless the world says otherwise. */
 export function resolved({
   forms = [],
   advisers = [],
   corrections = [],
   minConfidence = 0.5,
+  publicId = (kind, key) => `${kind === "gp" ? "gp" : "pr"}_${key}`,
 }: World) {
   const filings: Filings = {
     formD: () => forms,
@@ -108,16 +110,15 @@ export function resolved({
     geography: { marketOf: ({ state }) => (state === "TX" ? "Dallas, TX" : null) },
     close: () => {},
   };
-  const options = {
-    minConfidence,
-    publicId: (kind: string, key: string) => `${kind === "gp" ? "gp" : "pr"}_${key}`,
-  };
+  const options = { minConfidence, publicId };
   const resolution = resolveSponsors(filings, options);
-  const records = [...recordsOf(filings, resolution, options)].flatMap((entry) => entry.records);
+  const entries = [...recordsOf(filings, resolution, options)];
+  const records = entries.flatMap((entry) => entry.records);
   const all = <K extends CanonicalRecord["record"]>(kind: K) =>
     records.filter((one): one is CanonicalRecord & { record: K } => one.record === kind);
   return {
     ...resolution,
+    entries,
     records,
     all,
     /** Key, name and basis of the GP of each vehicle by CIK; null for a vehicle that nobody is named for. */
