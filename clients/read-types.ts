@@ -71,6 +71,7 @@ const names: Readonly<Record<string, string>> = {
   gps: "LinkedGp",
   "QuotaPolicy.name": "QuotaName",
   "GpSignal.type": "SignalType",
+  "Fund.structure": "FundStructure",
   files: "ExportedFile",
   "ExportedFile.format": "ExportFormat",
 };

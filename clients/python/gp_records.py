@@ -107,6 +107,36 @@ class ExternalIds(TypedDict):
     other: NotRequired[list[str]]
 
 
+FundStructure = str | Literal[
+    "master",
+    "feeder",
+]
+
+
+class Fund(TypedDict):
+    # Name of the fund.
+    name: str
+    # Type of the fund, in the words of the filing.
+    type: str | None
+    # Whether the fund is a master or a feeder fund.
+    #
+    # - `master`: It invests what its feeder funds collect from investors.
+    # - `feeder`: It invests in a master fund, which reports the same money.
+    structure: FundStructure | None
+    # Gross assets, in whole US dollars.
+    gross_assets_usd: int | None
+    # Date of the filing that reports `gross_assets_usd`.
+    as_of: str | None
+    # Total amount offered to investors, in whole US dollars.
+    offered_usd: int | None
+    # Part of the offering reported sold, in whole US dollars.
+    sold_usd: int | None
+    # Date of the first sale.
+    first_sale_date: str | None
+    # Known ids in other registers, by register.
+    external_ids: ExternalIds
+
+
 ProvenanceBasis = str | Literal[
     "stated",
     "adv_file_number",
@@ -363,6 +393,10 @@ class Gp(TypedDict):
     markets: list[str]
     # Known ids in other registers, by register.
     external_ids: ExternalIds
+    # Funds of the GP, largest first, at most 100.
+    funds: list[Fund]
+    # Total number of the GP's funds.
+    funds_total: int
     # Where the record comes from and how certain it is.
     provenance: Provenance
     # Time when the content last changed, in UTC.
@@ -702,6 +736,10 @@ class ListedGp(TypedDict):
     markets: list[str]
     # Known ids in other registers, by register.
     external_ids: ExternalIds
+    # Funds of the GP, largest first, at most 100.
+    funds: list[Fund]
+    # Total number of the GP's funds.
+    funds_total: int
     # Where the record comes from and how certain it is.
     provenance: Provenance
     # Time when the content last changed, in UTC.

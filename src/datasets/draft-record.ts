@@ -1,7 +1,8 @@
 /** Records of a generation being built: public id, sort key, and their own part of the document. */
 import { hash } from "node:crypto";
-import type { CanonicalRecord } from "#records/canonical.ts";
+import type { CanonicalGp, CanonicalRecord } from "#records/canonical.ts";
 import type { ExternalIds } from "#records/common.ts";
+import { Fund, fundsMax, largestFirst } from "#records/gp.ts";
 import { eachOf, kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { fold } from "#records/fold.ts";
 import { externalIdKeys } from "#records/vocabulary.ts";
@@ -138,7 +139,22 @@ function publishedPart(
     own["project_ids"] = projects.map((id) => mintId("project", source, id));
   if ("external_ids" in own)
     own["external_ids"] = externalIdsIn(own["external_ids"] as ExternalIds);
+  if (record.record === "gp") Object.assign(own, fundsIn(record));
   return own;
+}
+
+const blankFund = eachOf(Object.keys(Fund.properties), () => null);
+
+/** Returns the largest funds that a GP has, with all members, and the number of all. */
+function fundsIn({ funds = [], funds_total = 0 }: CanonicalGp) {
+  const all = funds.map((fund) => {
+    const external_ids = externalIdsIn(fund.external_ids ?? {});
+    return { ...blankFund, ...fund, external_ids } as Fund;
+  });
+  return {
+    funds: all.sort(largestFirst).slice(0, fundsMax),
+    funds_total: Math.max(funds_total, all.length),
+  };
 }
 
 /** Names of the lists that every record of a kind has in its own part. */

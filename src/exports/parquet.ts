@@ -1,5 +1,6 @@
 /** Writes records as Parquet. Each member has a column of its declared type; lists and objects are nested. */
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
+import { shownOfEach } from "#records/columns.ts";
 import { membersOf } from "#records/declarations.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import type { MemberSchema } from "#records/schema.ts";
@@ -47,8 +48,16 @@ export function writeParquet(source: RecordSource, kind: RecordKind, output: Out
   moveOn();
 }
 
-/** Returns an element followed by its children, as the format requires (parquet.thrift, LogicalTypes.md). */
-function elementsOf(name: string, member: MemberSchema, mayBeMissing: boolean): SchemaElement[] {
+/**
+ * Returns an element followed by its children, as the format requires (parquet.thrift, LogicalTypes.md).
+ * @param shown members of an object that a table shows, if not all.
+ */
+function elementsOf(
+  name: string,
+  member: MemberSchema,
+  mayBeMissing: boolean,
+  shown?: readonly string[],
+): SchemaElement[] {
   const { type, properties, required = [], items } = member;
   const mayBeNull = mayBeMissing || [type].flat().includes("null");
   const common = { name, repetition_type: mayBeNull ? "OPTIONAL" : "REQUIRED" } as const;
@@ -56,10 +65,10 @@ function elementsOf(name: string, member: MemberSchema, mayBeMissing: boolean): 
     return [
       { ...common, converted_type: "LIST", num_children: 1 },
       { name: "list", repetition_type: "REPEATED", num_children: 1 },
-      ...elementsOf("element", items, false),
+      ...elementsOf("element", items, false, shownOfEach[name]),
     ];
   if (properties !== undefined) {
-    const inner = Object.entries(properties);
+    const inner = Object.entries(properties).filter(([key]) => shown?.includes(key) ?? true);
     return [
       { ...common, num_children: inner.length },
       ...inner.flatMap(([key, one]) => elementsOf(key, one, !required.includes(key))),

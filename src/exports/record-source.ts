@@ -4,7 +4,7 @@ import type { Generation } from "#datasets/generation.ts";
 import { openPublished } from "#datasets/open-generation.ts";
 import { arraysOf } from "#datasets/rows.ts";
 import { treeOf, type StoredArray } from "#datasets/stored-arrays.ts";
-import { embeddedMax } from "#operations/page.ts";
+import { embeddedMax, noFunds } from "#operations/page.ts";
 import { declarations } from "#records/declarations.ts";
 import { ListedGp } from "#records/gp.ts";
 import { embeddedKinds, type RecordKind } from "#records/kinds.ts";
@@ -33,6 +33,11 @@ export function openRecordSource(path: string, generation: Generation) {
     countLinks(kind: RecordKind): number {
       const count = db.prepare("select length(bytes) / 4 as links from array where name = ?");
       return Number(count.get(`recordsOfGp.${kind}.items`)!["links"]);
+    },
+    /** Returns the number of all GPs' funds. */
+    countFunds(): number {
+      const sum = "select sum(json_array_length(document, '$.funds')) as funds from gp";
+      return Number(db.prepare(sum).get()!["funds"]);
     },
     /** Returns the sources of the records, sorted by name, each with the time of its import. */
     sources: () =>
@@ -82,6 +87,7 @@ function* gps(db: DatabaseSync, embeds: boolean): Generator<string> {
   for (let gp = 0; ; gp++) {
     let document = readOwn(gp);
     if (document === null) return;
+    if (!document.includes(',"funds":[')) document += noFunds;
     for (const { kind, starts, items, readOwn } of lists) {
       const first = starts[gp]!;
       const total = starts[gp + 1]! - first;

@@ -3,7 +3,9 @@ import { Readable } from "node:stream";
 import { ZipFile } from "yazl";
 import { looksLikeFormula } from "#csv.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
+import { GpLink } from "#records/common.ts";
 import type { RecordOf } from "#records/declarations.ts";
+import { Fund } from "#records/gp.ts";
 import {
   kinds as allKinds,
   type LinkedKind,
@@ -33,11 +35,13 @@ export async function writeWorkbook(
   const links = linked.reduce((sum, kind) => sum + source.countLinks(kind), 0);
   const { records } = source.generation;
   for (const kind of kinds) refuseTooMany(allKinds[kind].sheet, records[kind]);
+  if (kinds.includes("gp")) refuseTooMany(fundsName, source.countFunds());
   refuseTooMany(linksName, links);
   const sheets: Sheet[] = [
     ...kinds.map((kind) =>
       recordSheet(kind, columnsOf(ownSchemaOf(kind).properties), source.ownRecords(kind)),
     ),
+    ...(kinds.includes("gp") ? [fundsSheet(source.ownRecords("gp"))] : []),
     ...(linked.length === 0 ? [] : [linksSheet(source, linked)]),
     aboutSheet(source, kinds, licence),
   ];
@@ -81,6 +85,7 @@ interface Sheet {
 type SheetCell = string | number | null | { day: number; hasTime: boolean };
 
 const linksName = "Links";
+const fundsName = "Funds";
 
 function linksSheet(source: RecordSource, kinds: readonly RecordKind[]): Sheet {
   function* rows() {
@@ -143,6 +148,17 @@ export function recordSheet(
       });
   }
   return { name: allKinds[kind].sheet, headings: columns.map(({ name }) => name), rows: rows() };
+}
+
+/** Returns a sheet of the funds of GPs. */
+export function fundsSheet(gps: Iterable<RecordMembers>): Sheet {
+  const { id: gp_id, name: gp_name } = GpLink.properties;
+  function* funds() {
+    for (const { id, name, funds } of gps)
+      for (const fund of funds as object[]) yield { gp_id: id, gp_name: name, ...fund };
+  }
+  const columns = columnsOf({ gp_id, gp_name, ...Fund.properties });
+  return { ...recordSheet("gp", columns, funds()), name: fundsName };
 }
 
 const dayLength = "2026-03-31".length;

@@ -203,8 +203,8 @@ export const namesField: Field = { ...idField, path: "gps", list: true };
 /** Maximum length of text without paragraphs, in characters. */
 const lineLengthMax = 2000;
 
-/** Members that the block itself or the import command sets, rather than a field. */
-const notMapped = new Set(["record", "id", "provenance.source"]);
+/** Members that the block itself or the import command sets, and lists of objects, which no cell holds. */
+const notMapped = new Set(["record", "id", "provenance.source", "funds", "funds_total"]);
 
 /** Members that are written as an object of fields. */
 export const grouped: readonly string[] = ["external_ids", "provenance"];

@@ -150,13 +150,15 @@ export function inBrief(kind: RecordKind, record: object): object {
 
 const briefText = (kind: RecordKind, record: object) => JSON.stringify(inBrief(kind, record));
 
-/** Yields shorter forms of a record: with cut embedded lists, then only brief members, then cut values, too. */
+/** Yields shorter forms of a record: with cut lists of objects, then only brief members, then cut values, too. */
 function* shorterRecords(kind: RecordKind, record: object): Iterable<string> {
-  const { principals, signals } = record as Record<string, unknown[] | undefined>;
-  if (principals !== undefined && signals !== undefined)
+  const lists = Object.entries(record).filter(([name]) =>
+    /^(funds|principals|signals)$/.test(name),
+  );
+  if (lists.length > 0)
     for (let most = 64; most >= 1; most = Math.floor(most / 2)) {
-      const embedded = { principals: principals.slice(0, most), signals: signals.slice(0, most) };
-      yield JSON.stringify({ ...record, ...embedded });
+      const cut = lists.map(([name, list]) => [name, (list as unknown[]).slice(0, most)]);
+      yield JSON.stringify({ ...record, ...Object.fromEntries(cut) });
     }
   yield briefText(kind, record);
   yield JSON.stringify(inBrief(kind, record), (_, value: unknown) => {
@@ -169,7 +171,7 @@ function* shorterRecords(kind: RecordKind, record: object): Iterable<string> {
 /** Returns the hint about a cut record. @param hasLists true if it is a GP with its principals and signals. */
 function cutHint({ id }: { id: string }, hasLists: boolean): ToolHint {
   const how = hasLists
-    ? `To get all of its principals and signals, call fetch_principals and fetch_signals with '${id}' as gp_name`
+    ? `To get all of its principals and signals, call fetch_principals and fetch_signals with '${id}' as gp_name; the HTTP API returns its funds, too`
     : "The HTTP API returns the whole record";
   return {
     code: "record_cut",

@@ -1,6 +1,6 @@
 /** Writes operations' pages from finished JSON: `data`, `pagination` and `meta`, or only records, one per line. */
 import { embeddedKinds, eachOf, recordKinds } from "#records/kinds.ts";
-import { type DatasetParts, documentCount } from "#search/dataset-parts.ts";
+import { type DatasetParts, documentCount, readDocuments } from "#search/dataset-parts.ts";
 import { bufferOver } from "#search/packed-texts.ts";
 import type { Bounds, ReadModel } from "#search/read-model.ts";
 import type { Hint, Meta, Pagination } from "./envelope.ts";
@@ -85,6 +85,11 @@ const embeddedLists = embeddedKinds.map((kind) => ({
   totalOpening: Buffer.from(`,"${kind}s_total":`),
 }));
 
+/** What all GPs of a dataset lack that was made before GPs had funds. */
+export const noFunds = ',"funds":[],"funds_total":0';
+/** Documents of the last GP, and whether they lack funds. */
+let lastGps: object | undefined;
+let lackFunds = false;
 const opening = Buffer.from('{"data":[');
 const [comma, brace, lineFeed] = [0x2c, 0x7d, 0x0a];
 
@@ -107,8 +112,11 @@ function writeRecords(
 }
 
 function writeGp(body: BodyWriter, parts: DatasetParts, gp: number, embeds: boolean): void {
-  const { starts, ownLengths } = parts.documents.gp;
-  body.copy(starts[gp]!, ownLengths[gp]!);
+  const documents = parts.documents.gp;
+  body.copy(documents.starts[gp]!, documents.ownLengths[gp]!);
+  if (documents !== lastGps) lackFunds = !("funds" in readDocuments<object>(documents, [gp])[0]!);
+  lastGps = documents;
+  if (lackFunds) body.text(noFunds);
   for (const list of embeddedLists)
     if (embeds) writeList(body, parts, list, gp);
     else writeTotal(body, parts, list, gp);

@@ -3,22 +3,29 @@ import { Compile, type Validator } from "typebox/schema";
 import { Settings } from "typebox/system";
 import { Provenance } from "./common.ts";
 import { type Declaration, declarations } from "./declarations.ts";
-import { oneOf, text, time } from "./fields.ts";
+import { list, oneOf, text, time } from "./fields.ts";
+import { Fund } from "./gp.ts";
 import { type EachKind, eachOf, type LinkedKind, type RecordKind, recordKinds } from "./kinds.ts";
-import { type Static, type TSchema, Type } from "./schema.ts";
+import { type Static, type TObject, type TSchema, Type } from "./schema.ts";
 
 /** Id as the source writes it, unique among the source's records of a kind. */
 const sourceId = text("Id of the record in the source.", 200);
 
+/** Returns the schema of an object that a source may give in part. @param required member that it must give. */
+const inPart = ({ properties }: TObject, required?: string) =>
+  Type.Object(
+    eachOf(Object.keys(properties), (name) =>
+      name === required ? properties[name]! : Type.Optional(properties[name]!),
+    ),
+    { additionalProperties: false },
+  );
+
 /** Members that a source may give in part or leave out. */
 const stated = {
-  provenance: Type.Unsafe<Partial<Provenance>>(
-    Type.Object(
-      Object.fromEntries(
-        Object.entries(Provenance.properties).map(([name, one]) => [name, Type.Optional(one)]),
-      ),
-      { additionalProperties: false },
-    ),
+  provenance: Type.Unsafe<Partial<Provenance>>(inPart(Provenance)),
+  funds: list(
+    "Funds of the GP; all but their names may be left out. The 100 largest are published.",
+    Type.Unsafe<Partial<Fund> & Pick<Fund, "name">>(inPart(Fund, "name")),
   ),
   updated_at: time("Time when the source says the content last changed."),
 };
@@ -49,7 +56,7 @@ type Canonical<K extends RecordKind> = { record: K; id: string } & Pick<
   RequiredName<K>
 > &
   Partial<Omit<Values<K>, RequiredName<K> | "id" | keyof typeof stated>> & {
-    -readonly [N in keyof typeof stated]?: Static<(typeof stated)[N]>;
+    -readonly [N in keyof typeof stated & keyof Members<K>]?: Static<(typeof stated)[N]>;
   } & (K extends LinkedKind ? { gps?: string[] } : unknown);
 
 export type CanonicalGp = Canonical<"gp">;

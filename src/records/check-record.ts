@@ -4,6 +4,8 @@ import { membersOf } from "./declarations.ts";
 import { datePattern, existsInCalendar, isDate } from "./fields.ts";
 import { eachOf, type RecordKind, recordKinds } from "./kinds.ts";
 import { fold } from "./fold.ts";
+import { Fund } from "./gp.ts";
+import type { TSchema } from "./schema.ts";
 import { mayBeInUs, stateMembers, usStates } from "./us-states.ts";
 
 /** The parts of a validator's finding that decide how it is worded. */
@@ -111,13 +113,15 @@ function patternWords(pattern: string): string {
 
 const foldedMembers = ["name", "legal_name", "aliases", "tags", "themes", "markets"];
 
-/** Members whose values must satisfy more than their schema, each with its check. */
-const checkedMembers = eachOf(recordKinds, (kind) =>
-  membersOf(canonicalSchemas[kind]).flatMap(([name, member]) => {
+/** Returns the members whose values must satisfy more than their schema, each with its check. */
+const checksOf = (schema: TSchema) =>
+  membersOf(schema).flatMap(([name, member]) => {
     if (isDate(member)) return [{ name, check: dayFault }];
     return foldedMembers.includes(name) ? [{ name, check: foldFault }] : [];
-  }),
-);
+  });
+
+const checkedMembers = eachOf(recordKinds, (kind) => checksOf(canonicalSchemas[kind]));
+const checkedOfFund = checksOf(Fund);
 
 /**
  * Returns true only if JSON has no lone surrogates and no ASCII control characters other than line breaks and tabs.
@@ -139,6 +143,8 @@ function valueFaults(kind: RecordKind, record: Readonly<Record<string, unknown>>
   if (!isPlainJson(JSON.stringify(record)))
     for (const [field, value] of Object.entries(record)) add(field, textFault(value));
   for (const { name, check } of checkedMembers[kind]) add(name, check(record[name]));
+  for (const [i, fund] of ((record["funds"] ?? []) as Record<string, unknown>[]).entries())
+    for (const { name, check } of checkedOfFund) add(`funds.${i}.${name}`, check(fund[name]));
   for (const { field, reason } of stateFaults(record)) add(field, reason);
   return faults;
 }

@@ -15,8 +15,9 @@ export interface RecordColumn extends Column<RecordMembers> {
 }
 
 /** Lists of objects, each with the members of the objects that a table shows. Each such member has its own column. */
-const shownOfEach: Readonly<Record<string, readonly string[]>> = {
+export const shownOfEach: Readonly<Record<string, readonly string[]>> = {
   gps: ["id", "name"],
+  funds: ["name"],
   principals: ["name"],
   signals: ["title"],
 };

@@ -17,7 +17,7 @@ export interface Declaration {
   schema: TObject;
   filterable: Filterable<never>;
   /** Defaults of scalar members that are never null. A source must give each such member that has no default. */
-  absent: Readonly<Record<string, string>>;
+  absent: Readonly<Record<string, string | number>>;
   /** Members of a record in brief, in the record's order. */
   brief: readonly string[];
 }
@@ -52,7 +52,7 @@ function collect(): ValueList[] {
   const lists = new Map<string, { members: string[]; values: readonly string[] }>();
   const add = (owner: string, name: string, schema: MemberSchema) => {
     const { items } = schema;
-    for (const [inner, member] of membersOf(schema)) add(name, inner, member);
+    for (const [inner, member] of membersOf(items ?? schema)) add(name, inner, member);
     const values = valuesOf(schema) ?? (items && valuesOf(items));
     if (values === undefined) return;
     const member = `${owner}.${name}`;
@@ -61,7 +61,8 @@ function collect(): ValueList[] {
     lists.set(values.join(), known);
   };
   for (const kind of recordKinds)
-    for (const [name, member] of membersOf(declarations[kind].schema)) add(kind, name, member);
+    for (const [name, member] of Object.entries(declarations[kind].members))
+      add(kind, name, member);
   // The values of this list are names of members.
   const keys = { members: ["external_ids"], values: externalIdKeys };
   return [...lists.values(), keys].map(({ members, values }) => {

@@ -6,7 +6,33 @@ import { date, id, link, list, oneOf, orNull, text, whole } from "./fields.ts";
 import { equality, type Filterable, onMembers, range } from "./filterable.ts";
 import { principalMembers } from "./principal.ts";
 import { signalMembers } from "./signal.ts";
-import { propertyTypes, strategies } from "./vocabulary.ts";
+import { fundStructures, propertyTypes, strategies } from "./vocabulary.ts";
+
+/** A fund of a GP, as regulatory filings report it. */
+export const Fund = Type.Object(
+  {
+    name: text("Name of the fund."),
+    type: orNull(text("Type of the fund, in the words of the filing.")),
+    structure: orNull(oneOf("Whether the fund is a master or a feeder fund.", fundStructures)),
+    gross_assets_usd: orNull(whole("Gross assets, in whole US dollars.")),
+    as_of: orNull(date("Date of the filing that reports `gross_assets_usd`.")),
+    offered_usd: orNull(whole("Total amount offered to investors, in whole US dollars.")),
+    sold_usd: orNull(whole("Part of the offering reported sold, in whole US dollars.")),
+    first_sale_date: orNull(date("Date of the first sale.")),
+    external_ids: ExternalIds,
+  },
+  { additionalProperties: false },
+);
+export type Fund = Static<typeof Fund>;
+
+/** Maximum number of funds of a GP that are published. */
+export const fundsMax = 100;
+
+const sizeOf = ({ gross_assets_usd, sold_usd }: Fund) => gross_assets_usd ?? sold_usd ?? -1;
+
+/** Compares funds by their gross assets, or by what was sold if these are unknown, the largest first; then by name. */
+export const largestFirst = (a: Fund, b: Fund): number =>
+  sizeOf(b) - sizeOf(a) || (a.name < b.name ? -1 : Number(a.name > b.name));
 
 /** Members of a GP as stored. Its principals and signals are embedded when it is served. */
 export const gpMembers = {
@@ -31,6 +57,8 @@ export const gpMembers = {
   ...labels,
   markets,
   external_ids: ExternalIds,
+  funds: list("Funds of the GP, largest first, at most 100.", Fund),
+  funds_total: whole("Total number of the GP's funds."),
   ...origin,
 };
 
@@ -86,7 +114,7 @@ export const gpDeclaration = {
   members: gpMembers,
   schema: Gp,
   filterable: filterableGp,
-  absent: {},
+  absent: { funds_total: 0 },
   brief: [
     "id",
     "name",

@@ -64,6 +64,10 @@ export const closedLists = {
       "The market of the issuer's address, since the source names no property; the property may be elsewhere.",
     stated: "The market that the source names.",
   },
+  fundStructures: {
+    master: "It invests what its feeder funds collect from investors.",
+    feeder: "It invests in a master fund, which reports the same money.",
+  },
   propertyTypes: {
     multifamily: "Apartment buildings.",
     single_family_rental: "Houses for one family, bought to be let.",
@@ -158,6 +162,7 @@ export const amountBases = valuesOf(closedLists.amountBases);
 export const projectTypes = valuesOf(closedLists.projectTypes);
 export const projectStatuses = valuesOf(closedLists.projectStatuses);
 export const marketBases = valuesOf(closedLists.marketBases);
+export const fundStructures = valuesOf(closedLists.fundStructures);
 export const propertyTypes = valuesOf(closedLists.propertyTypes);
 export const strategies = valuesOf(closedLists.strategies);
 export const principalRoles = valuesOf(closedLists.principalRoles);

@@ -90,7 +90,9 @@ test("signed out a download has 100 rows, nobody's e-mail address, and counts as
 });
 
 test("a workbook says its version, time and filters, and neither format runs a formula", async (t) => {
-  const { service, user } = await openPages(t, { records: [gp("a", { name: "=1+1" }), gp("b")] });
+  const { service, user } = await openPages(t, {
+    records: [gp("a", { name: "=1+1", funds: [{ name: "=Fund 1", sold_usd: 7 }] }), gp("b")],
+  });
   const csv = await user.post("/browse/gps/download", { format: "csv" });
   assert.match(csv.text, /,'=1\+1,/);
   const cookie = Array.from(user.cookies, ([name, value]) => `${name}=${value}`).join("; ");
@@ -103,7 +105,8 @@ test("a workbook says its version, time and filters, and neither format runs a f
   const records = partOf(archive, "xl/worksheets/sheet1.xml");
   assert.match(records, /s="3" t="inlineStr"><is><t xml:space="preserve">=1\+1</);
   assert.doesNotMatch(records, /<f>/);
-  const about = wordsOf(partOf(archive, "xl/worksheets/sheet2.xml"));
+  assert.match(wordsOf(partOf(archive, "xl/worksheets/sheet2.xml")), / =1\+1 +=Fund 1 +7 /);
+  const about = wordsOf(partOf(archive, "xl/worksheets/sheet3.xml"));
   const version = (await service.get("/list-gps")).headers.get("dataset-version")!;
   assert.ok(about.includes(version));
   assert.ok(about.includes(new Date(service.clock.now()).toISOString()));

@@ -43,6 +43,13 @@ const records = [
     markets: [dallas],
     external_ids: { cik: ["0001912345"] },
     provenance: { basis: "related_entity", confidence: 0.8, url: "https://example.org/filing/1" },
+    funds: Array.from({ length: 7 }, (_, i) => ({
+      name: `Northwind Fund ${i + 1}, LP`,
+      type: "Real Estate Fund",
+      ...(i === 6 && { structure: "master", gross_assets_usd: 243_000_000, as_of: "2026-03-31" }),
+      ...(i === 0 && { offered_usd: 50e6, sold_usd: 30e6, first_sale_date: "2025-02-01" }),
+    })),
+    funds_total: 9,
   }),
   gp("hale", { name: "Hale Realty", markets: [dallas] }),
   principal("ana", ["north", "hale"], {
@@ -169,6 +176,13 @@ test("over a few records", async (t) => {
       const signals = sectionOf(page, "Latest signals");
       for (const { title } of records.filter(({ id }) => ids.includes(id)) as { title: string }[])
         assert.ok(signals!.includes(leaveOut(title, "Northwind Partners")), title);
+      const funds = sectionOf(await user.get(`${pathOf("gp", "north")}?tab=funds`), "Funds");
+      assert.match(
+        funds!,
+        /^7 of 9 .*Northwind Fund 7, LP Real Estate Fund · master \$243M 31 Mar 2026 .*Fund 1, LP Real Estate Fund \$30M \$50M 1 Feb 2025 /,
+      );
+      assert.match(sectionOf(north, "Funds")!, /^6 of 9 .*Reported sold .*All 9 funds$/);
+      assertSays(await user.get(`${pathOf("gp", "hale")}?tab=funds`), ["This GP has no funds."]);
       assertSays(await user.get(`${pathOf("gp", "north")}?tab=sources`), [
         "Signals own, stated, confidence 100 % 5",
         "CIK 0001912345",

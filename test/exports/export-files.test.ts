@@ -3,6 +3,8 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { crc32 } from "node:zlib";
+import { hashFile } from "#datasets/dataset-hash.ts";
 import { demoSize, inventRecords } from "#demo/invent.ts";
 import { fileFormats, runExport, workbookFormat } from "#exports/run-export.ts";
 import { fetches } from "#operations/fetches.ts";
@@ -11,8 +13,10 @@ import { answer } from "#operations/page.ts";
 import { readQuery } from "#operations/parameters.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { recordColumns } from "#records/columns.ts";
+import { documents, gp, rows } from "../datasets/published.ts";
 import { hasOutside, importOutside } from "../outside/outside.ts";
 import { awkwardRecords } from "../support/awkward.ts";
+import { changeDataset } from "../support/damage.ts";
 import { importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
 import { filledCells, readTable, rowOf } from "../support/tables.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -77,6 +81,37 @@ test("a line of NDJSON has a record byte for byte as the API has it in data, cro
       }
   }
   assert.ok(crowded > 0);
+});
+
+test("a dataset made before GPs had funds serves and exports them without any, and the next import writes so", async (t) => {
+  const { catalogue, run, lines, pathOf, published } = await dataset(t, [gp("a")]);
+  const members = ',"funds":[],"funds_total":0';
+  const [{ document } = {}] = rows(catalogue, "select document from gp");
+  // Spaces, so that lengths stay right.
+  const older = document.replace(members, " ".repeat(members.length));
+  assert.notEqual(older, document);
+  const checksum = crc32(older).toString(16).padStart(8, "0");
+  changeDataset(
+    catalogue,
+    published.version,
+    `update gp set document = '${older}';
+     update meta set value = '${checksum}' where key = 'documents_crc32'`,
+  );
+  Object.assign(published, hashFile(catalogue.pathOf(published.version)));
+  const model = openCurrent(catalogue);
+  const query = readQuery(fetches.gp, `gp_name=${JSON.parse(older).id}`, 100, operations);
+  const { data } = JSON.parse(answer(fetches.gp, model, query).body.toString());
+  assert.deepEqual([data[0].funds, data[0].funds_total], [[], 0]);
+  for (const format of [...fileFormats, workbookFormat] as const) await run(format);
+  assert.deepEqual(
+    lines("gp").map((line) => JSON.parse(line)),
+    data,
+  );
+  const [row] = readTable(readFileSync(pathOf("gp", "csv"), "utf8")).rows;
+  assert.equal(row!["funds_total"], "0");
+  await importRecords(catalogue, [gp("b")], { source: "other" });
+  for (const { funds, funds_total } of documents(catalogue, "gp"))
+    assert.deepEqual([funds, funds_total], [[], 0]);
 });
 
 test("what is said of a file is true, its name appears with the whole of it, and the same dataset gives the same bytes", async (t) => {
@@ -159,7 +194,8 @@ test("Parquet is read back by hyparquet with every member of every record, over 
     const rows = (await parquetReadObjects({ file })) as Json[];
     const expected = lines(kind).map((line) => {
       const { principals: _, signals: __, ...record } = JSON.parse(line) as Json;
-      return record;
+      const funds = record.funds?.map(({ name }: Json) => ({ name }));
+      return { ...record, ...(funds && { funds }) };
     });
     assert.deepEqual(rows.map(comparable), expected.map(comparable));
     if (kind === "principal") assert.ok(metadata.row_groups.length > 1);

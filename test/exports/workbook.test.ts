@@ -31,6 +31,16 @@ const hard = [
     name: "Zoë Ünlü & Söhne <GmbH>",
     description: '_x0041_ "quoted", comma; 三井',
     aum_as_of: "2026-03-31",
+    funds: [
+      { name: "Small", sold_usd: 5 },
+      {
+        name: "Söhne Fund I, LP",
+        structure: "master",
+        gross_assets_usd: 9,
+        as_of: "2026-02-28",
+        external_ids: { adv_fund: ["805-01"] },
+      },
+    ],
   }),
   gp("c", { name: "Long", aliases }),
   principal("p", ["a", "b"], { name: "Ana Müller", start_date: "1875-02-01" }),
@@ -127,6 +137,15 @@ test("LibreOffice opens the workbook: every sheet with its rows, accents, zeros 
       ["project", "@home", "Zoë Ünlü & Söhne <GmbH>"],
     ],
   );
+  const funds = sheet("Funds").map((fund) =>
+    ["gp_name", "name", "structure", "gross_assets_usd", "as_of", "external_ids.adv_fund"].map(
+      (name) => fund[name],
+    ),
+  );
+  assert.deepEqual(funds, [
+    ["Zoë Ünlü & Söhne <GmbH>", "Söhne Fund I, LP", "master", "9", "2026-02-28", "805-01"],
+    ["Zoë Ünlü & Söhne <GmbH>", "Small", "", "", "", ""],
+  ]);
   const about = new Map(sheet("About").map(({ what, value }) => [what, value]));
   assert.equal(about.get("Dataset version"), version);
   assert.equal(about.get("Filters"), "none: all records");

@@ -5,6 +5,8 @@ import { readNdjson } from "#importers/ndjson.ts";
 import type { ReadOptions } from "#importers/source-file.ts";
 import { parseStrictJson } from "#importers/strict-json.ts";
 import { Unreadable } from "#importers/import-fault.ts";
+import { documents, importEntries } from "../datasets/published.ts";
+import { temporaryCatalogue } from "../support/dataset.ts";
 import { faultOf, writtenFile } from "./written-file.ts";
 
 const read = (t: TestContext, content: string | Uint8Array, options: ReadOptions = {}) =>
@@ -149,4 +151,35 @@ test("32 levels are read and 33 are not", () => {
   const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
   assert.ok(Array.isArray(parseStrictJson(nested(32))));
   assert.ok(parseStrictJson(nested(33)) instanceof Unreadable);
+});
+
+test("a GP may bring its funds, of which it need name no more than the names", async (t) => {
+  const lines = [
+    { ...gp("a"), funds: [{ name: "Small" }, { name: "Large", gross_assets_usd: 7 }] },
+    { ...gp("b"), funds: [], funds_total: 3 },
+    { ...gp("c"), funds: [{ sold_usd: 1 }] },
+  ];
+  const file = writtenFile(t, "records.ndjson", lines.map((one) => JSON.stringify(one)).join("\n"));
+  const catalogue = temporaryCatalogue(t);
+  const { collected } = await importEntries(catalogue, readNdjson([file]), { lines: 1 });
+  assert.deepEqual(
+    collected.rejections.listed.map(({ line: at, field, reason }) => [at, field, reason]),
+    [[3, "funds.0.name", "is required"]],
+  );
+  assert.deepEqual(
+    documents(catalogue, "gp").map(({ funds, funds_total }) => [
+      funds.map((fund: { name: string; sold_usd: null }) => [fund.name, fund.sold_usd]),
+      funds_total,
+    ]),
+    [
+      [
+        [
+          ["Large", null],
+          ["Small", null],
+        ],
+        2,
+      ],
+      [[], 3],
+    ],
+  );
 });

@@ -310,6 +310,7 @@ test("no answer has more than 32,000 bytes, however long the records are, and ea
   const records = [
     gp("a", { name: "Alder", description: long(2000), aliases: [long(100)] }),
     gp("b", { name: "Birch", aliases: Array.from({ length: 300 }, (_, i) => `${long(40)}${i}`) }),
+    gp("d", { name: "Dogwood", funds: many.map((id) => ({ name: `${id} ${long(40)}` })) }),
     gp("c", { name: "Cedar", markets: many.map((id) => `${"m".repeat(90)}${id}`) }),
     ...Array.from({ length: 30 }, (_, i) => gp(`g${i}`, { name: `G ${i} ${long(30)}` })),
     ...many.map((id) => principal(id, ["a", "b"], { name: `${id} ${long(20)}` })),
@@ -351,6 +352,17 @@ test("no answer has more than 32,000 bytes, however long the records are, and ea
   });
   assert.equal(alder.meta.hints[0].code, "record_cut");
   assert.match(alder.meta.hints[0].message, /fetch_signals with 'gp_\w+' as gp_name/);
+  const dogwood = { gp_name: "dogwood", detail: "full" };
+  const [fetched, listed] = [
+    dataOf(await callTool(own, "fetch_gp", dogwood))[0],
+    dataOf(await callTool(own, "list_gps", dogwood))[0],
+  ];
+  for (const { funds, funds_total: total } of [fetched, listed]) {
+    assert.ok(funds.length > 0 && funds.length < total);
+    assert.equal(total, many.length);
+  }
+  const [brief] = dataOf(await callTool(own, "list_gps", { gp_name: "dogwood" }));
+  assert.equal(brief.funds_total, undefined);
   const worst = await callTool(own, "fetch_gp", {
     gp_name: "nobody at all",
     tag: Array.from({ length: 10 }, (_, i) => `${"t".repeat(90)}${i}`),

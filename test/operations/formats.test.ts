@@ -124,3 +124,43 @@ test("principals and signals of a GP are names, titles and true totals in CSV, t
   assert.equal(row!["signals.title"], "'=Opened, with a party");
   assert.equal(row!["signals_total"], "1");
 });
+
+test("a GP has its largest funds in every format, and in lists too", async (t) => {
+  const all = Array.from({ length: 103 }, (_, i) => ({ name: `Fund ${i}`, sold_usd: i }));
+  const funds = [{ name: "Fund A" }, ...all, { name: "Fund B", gross_assets_usd: 50 }];
+  const model = await modelOf(t, [
+    gp("a", { name: "Acme Capital", funds, funds_total: 7 }),
+    gp("b", { name: "Birch Capital" }),
+  ]);
+  for (const [path, query] of [
+    ["/fetch-gp", "gp_name=capital"],
+    ["/list-gps", "sort=name"],
+  ] as const) {
+    assert.equal(assertSamePage(model, path, query), 2);
+    const { page, table } = pageOf(model, path, query);
+    const [acme, birch] = JSON.parse(page.text).data;
+    assert.equal(acme.funds_total, 105);
+    assert.equal(acme.funds.length, 100);
+    const names = acme.funds.map(({ name }: { name: string }) => name);
+    const at = names.indexOf("Fund B");
+    assert.deepEqual(
+      [names[0], ...names.slice(at - 1, at + 2)],
+      ["Fund 102", "Fund 50", "Fund B", "Fund 49"],
+    );
+    assert.deepEqual(acme.funds[at], {
+      name: "Fund B",
+      type: null,
+      structure: null,
+      gross_assets_usd: 50,
+      as_of: null,
+      offered_usd: null,
+      sold_usd: null,
+      first_sale_date: null,
+      external_ids: {},
+    });
+    assert.deepEqual([birch.funds, birch.funds_total], [[], 0]);
+    const [row] = readTable(table.text).rows;
+    assert.equal(row!["funds.name"], names.join("; "));
+    assert.equal(row!["funds_total"], "105");
+  }
+});

@@ -43,6 +43,29 @@ test("each enum takes every value of its list, and any other is rejected with th
   }
 });
 
+test("a fund needs a name alone, and a fault names the fund and its member", () => {
+  const fund = { name: "Acme Fund I, LP" };
+  assert.deepEqual(fault("gp", { funds: [fund, { ...fund, as_of: null }], funds_total: 9 }), []);
+  assert.deepEqual(
+    fault("gp", {
+      funds: [{}, { ...fund, structure: "parallel" }, { ...fund, gross_assets_usd: 1.5, aum: 1 }],
+    }),
+    [
+      { field: "funds.0.name", reason: "is required" },
+      { field: "funds.1.structure", reason: "must be one of master, feeder" },
+      { field: "funds.2.aum", reason: "is not a member of a gp; correct its name or remove it" },
+      { field: "funds.2.gross_assets_usd", reason: "must be a whole number" },
+    ],
+  );
+  assert.deepEqual(fault("gp", { funds: [fund, { name: "–", first_sale_date: "2026-02-30" }] }), [
+    {
+      field: "funds.1.name",
+      reason: "must have a letter or a digit, or nobody could find it",
+    },
+    { field: "funds.1.first_sale_date", reason: "must be a date or time that exists" },
+  ]);
+});
+
 test("lists of enums are checked value by value", () => {
   const roles =
     "executive_officer, director, promoter, general_partner, managing_member, control_person, owner, compliance, signer, other";

@@ -46,6 +46,10 @@ test("what a GP embeds becomes names, titles and totals", () => {
     "signals_total",
   ]);
   assert.deepEqual(
+    own.filter((name) => name.startsWith("funds")),
+    ["funds.name", "funds_total"],
+  );
+  assert.deepEqual(
     own.filter((name) => name.startsWith("external_ids")),
     ["cik", "crd", "lei", "sec_number", "form_d_file", "adv_fund", "hud_id", "other"].map(
       (key) => `external_ids.${key}`,

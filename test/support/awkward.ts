@@ -84,8 +84,18 @@ function gp(
     ...(random.chance(0.7) && { tags: random.some(1 + random.below(4), tagSpellings.flat()) }),
     ...(random.chance(0.6) && { themes: random.some(1 + random.below(3), themeSpellings.flat()) }),
     ...(random.chance(0.8) && { markets: random.some(1 + random.below(3), marketTitles) }),
+    ...(at % 3 === 0 && { funds: fundsOf(at), funds_total: at }),
   };
 }
+
+/** Funds of a GP, as many as its number has thirds, each with more members than the last. */
+const fundsOf = (at: number): NonNullable<CanonicalGp["funds"]> =>
+  repeat(at / 3, (number) => ({
+    name: `=Fund ${number}; "é"`,
+    ...(number > 0 && { gross_assets_usd: number * 1_000_000, as_of: "2026-03-31" }),
+    ...(number > 1 && { type: "Real Estate Fund", structure: "feeder" }),
+    ...(number > 2 && { sold_usd: 5, external_ids: { adv_fund: ["805-1", "805-1"] } }),
+  }));
 
 function formerId(random: Random): string {
   const points = "0123456789abcdefghijklmnopqrstuvwxyz".split("");

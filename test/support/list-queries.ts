@@ -40,6 +40,7 @@ function filled(record: CanonicalRecord, projects: readonly string[], random: Ra
         some(2, externalIdKeys).map((key) => [key, [pick(["801-123", "0000801123", "A-7", "55"])]]),
       );
     else if (name === "project_ids") more[name] = some(below(3), projects);
+    else if (name === "funds") more[name] = some(below(3), ["Fund I", "Fund II"]).map(named);
     else if (schema.type === "array")
       more[name] = some(1 + below(2), schema.items?.enum ?? ["ESG", "esg", "Build-to-rent"]);
     else if (schema.pattern?.startsWith("^http") !== true) more[name] = one(name, schema);
@@ -48,6 +49,8 @@ function filled(record: CanonicalRecord, projects: readonly string[], random: Ra
   const updated_at = `${day().padEnd(7, "-03").padEnd(10, "-09")}T0${below(9)}:00:00Z`;
   return { ...more, ...record, provenance, updated_at } as CanonicalRecord;
 }
+
+const named = (name: string) => ({ name });
 
 /** A random query for a list, as texts by name. Most values are those of some record. */
 export function randomQuery(kind: RecordKind, records: ServedRecords, random: Random): Asked {

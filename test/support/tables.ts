@@ -7,6 +7,7 @@ export type Row = Readonly<Record<string, string>>;
 /** Of each object in a list, the members that a table shows. */
 const shown: Readonly<Record<string, readonly string[]>> = {
   gps: ["id", "name"],
+  funds: ["name"],
   principals: ["name"],
   signals: ["title"],
 };

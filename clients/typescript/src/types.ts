@@ -55,6 +55,37 @@ export interface ExternalIds {
   other?: string[];
 }
 
+export type FundStructure =
+  | "master"
+  | "feeder"
+  | (string & {});
+
+export interface Fund {
+  /** Name of the fund. */
+  name: string;
+  /** Type of the fund, in the words of the filing. */
+  type: string | null;
+  /**
+   * Whether the fund is a master or a feeder fund.
+   *
+   * - `master`: It invests what its feeder funds collect from investors.
+   * - `feeder`: It invests in a master fund, which reports the same money.
+   */
+  structure: FundStructure | null;
+  /** Gross assets, in whole US dollars. */
+  gross_assets_usd: number | null;
+  /** Date of the filing that reports `gross_assets_usd`. */
+  as_of: string | null;
+  /** Total amount offered to investors, in whole US dollars. */
+  offered_usd: number | null;
+  /** Part of the offering reported sold, in whole US dollars. */
+  sold_usd: number | null;
+  /** Date of the first sale. */
+  first_sale_date: string | null;
+  /** Known ids in other registers, by register. */
+  external_ids: ExternalIds;
+}
+
 export type ProvenanceBasis =
   | "stated"
   | "adv_file_number"
@@ -313,6 +344,10 @@ export interface Gp {
   markets: string[];
   /** Known ids in other registers, by register. */
   external_ids: ExternalIds;
+  /** Funds of the GP, largest first, at most 100. */
+  funds: Fund[];
+  /** Total number of the GP's funds. */
+  funds_total: number;
   /** Where the record comes from and how certain it is. */
   provenance: Provenance;
   /** Time when the content last changed, in UTC. */
@@ -551,6 +586,10 @@ export interface ListedGp {
   markets: string[];
   /** Known ids in other registers, by register. */
   external_ids: ExternalIds;
+  /** Funds of the GP, largest first, at most 100. */
+  funds: Fund[];
+  /** Total number of the GP's funds. */
+  funds_total: number;
   /** Where the record comes from and how certain it is. */
   provenance: Provenance;
   /** Time when the content last changed, in UTC. */

@@ -226,7 +226,7 @@ interface RecordsCard<R> {
   /** Title; by default the layout. */
   title?: string | undefined;
   /** Class that gives the columns their widths: what the records are. */
-  layout: "gps" | "people" | "signals" | "projects";
+  layout: "gps" | "people" | "signals" | "projects" | "funds";
   list: Records<R>;
   /** Most rows; by default all records that the list has. */
   max?: number;

@@ -160,7 +160,7 @@ async function workbookOf(
   total: number,
 ): Promise<Buffer> {
   // Few people download a workbook, so what writes it is loaded only then.
-  const { recordSheet, workbookPieces, notes } = await import("#exports/workbook.ts");
+  const { fundsSheet, recordSheet, workbookPieces, notes } = await import("#exports/workbook.ts");
   const { kind, model } = view;
   const { version, updatedAt } = model.parts;
   const now = new Date(request.now);
@@ -178,8 +178,12 @@ async function workbookOf(
       ...notes,
     ],
   };
-  const records = recordsAt(request, view, positions);
-  const sheets = [recordSheet(kind, columnsFor(request, kind), records), about];
+  const records = () => recordsAt(request, view, positions);
+  const sheets = [
+    recordSheet(kind, columnsFor(request, kind), records()),
+    ...(kind === "gp" ? [fundsSheet(records())] : []),
+    about,
+  ];
   return Buffer.concat(await Array.fromAsync(workbookPieces(sheets, now)));
 }
 

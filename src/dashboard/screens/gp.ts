@@ -19,6 +19,7 @@ import {
   type Sourced,
 } from "#dashboard/components/record-page.ts";
 import {
+  byPoints,
   type Column,
   cutText,
   day,
@@ -36,7 +37,7 @@ import { columnPlot, periodsUntil } from "#pages/plot.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { money } from "#pages/values.ts";
-import type { Gp } from "#records/gp.ts";
+import type { Fund, Gp } from "#records/gp.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
 import type { Project } from "#records/project.ts";
@@ -54,10 +55,10 @@ interface Linked {
   projects: Records<Project>;
 }
 type List = keyof Linked;
-const tabs = ["overview", "signals", "people", "projects", "sources"] as const;
+const tabs = ["overview", "signals", "people", "projects", "funds", "sources"] as const;
 
 /** Number of rows on the overview, and on the tab of a kind. The rest is in Browse. */
-const shownMax: Readonly<Record<List, number>> = { signals: 10, people: 6, projects: 6 };
+const shownMax = { signals: 10, people: 6, projects: 6, funds: 6 };
 const wholeMax = 40;
 
 /** Returns the plots of the overview: signals by quarter, and a map of projects, or else of signals or markets. */
@@ -86,7 +87,9 @@ function marketMap({ markets }: Gp, model: ReadModel): Part {
   return drawing && card({ title: "Markets", aside: grouped(markets.length), body: drawing });
 }
 
-async function showGp({ record: gp, model, request, today }: Found<Gp>) {
+async function showGp({ record, model, request, today }: Found<Gp>) {
+  // A dataset made before GPs had funds has none.
+  const gp: Gp = Object.assign({ funds: [], funds_total: 0 }, record);
   const linked: Linked = {
     signals: await recordsOfGps(model, "signal", [gp.id]),
     people: await recordsOfGps(model, "principal", [gp.id]),
@@ -110,6 +113,13 @@ async function showGp({ record: gp, model, request, today }: Found<Gp>) {
     const rows = recordsCard(model, { title, layout, list, max, columns, all });
     return rows ?? (!isOverview && html`<p>This GP has no ${layout}.</p>`);
   };
+  const { provenance } = gp;
+  const funds = recordsCard(model, {
+    layout: "funds",
+    list: { records: gp.funds.map((fund) => ({ ...fund, provenance })), total: gp.funds_total },
+    columns: isOverview ? fundColumns.slice(0, 3) : fundColumns,
+    ...(isOverview && { max: shownMax.funds, all: `${path}?tab=funds` }),
+  });
   const otherGps = (person: Principal) => person.gps.filter(({ id }) => id !== gp.id);
   return {
     market: gp.markets[0] ?? null,
@@ -124,7 +134,8 @@ async function showGp({ record: gp, model, request, today }: Found<Gp>) {
       html`<nav class="tabs" aria-label="${cutText(gp.name, 80)}">
         ${tabs.map((one) => {
           const href = one === "overview" ? path : `${path}?tab=${one}`;
-          const count = one in linked && grouped(linked[one as List].total);
+          const total = one === "funds" ? gp.funds_total : linked[one as List]?.total;
+          const count = total !== undefined && grouped(total);
           return html`<a href="${href}" ${one === tab && html`aria-current="page"`}
             >${capital(one)} ${count && html`<span class="muted">${count}</span>`}</a
           >`;
@@ -140,10 +151,11 @@ async function showGp({ record: gp, model, request, today }: Found<Gp>) {
         projectCells<Project>(sorted("Raised", "raised_amount_usd", money)),
       ),
       listOf("people", people, personCells("Also at", otherGps)),
+      tab === "funds" && (funds ?? html`<p>This GP has no funds.</p>`),
       tab === "sources" && sources(gp, linked),
     ],
     right: plots
-      ? [sales(signals.records, gp.raised_to_date_usd, today), plots.map]
+      ? [sales(signals.records, gp.raised_to_date_usd, today), plots.map, funds]
       : tab === "sources" && names(gp),
     call: `/fetch-gp?gp_name=${gp.id}`,
   };
@@ -209,6 +221,21 @@ function sales(signals: readonly Signal[], stated: number | null, today: string)
     format: money,
   });
 }
+
+/** Columns of funds, of which the overview has room for the first three. */
+const fundColumns: Column<Fund & Sourced>[] = [
+  {
+    label: "Fund",
+    cell: ({ name, type, structure }) =>
+      html`<span title="${name}">${cutText(name, 80)}</span>
+        <span class="note">${byPoints([type, structure])}</span>`,
+  },
+  sorted("Gross assets", "gross_assets_usd", money),
+  sorted("Reported sold", "sold_usd", money),
+  sorted("Offered", "offered_usd", money),
+  sorted("First sale", "first_sale_date", day),
+  sorted("Assets as of", "as_of", day),
+];
 
 /** Returns where the GP and its records are from. */
 function sources(gp: Gp, linked: Linked): Html {
