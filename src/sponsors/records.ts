@@ -1,5 +1,5 @@
 /** Makes canonical records of resolved sponsors: GPs with their principals, and signals and projects with their GPs. */
-import type { AdviserFiling, Filings, FormD, Place } from "#filings/rows.ts";
+import type { AdviserFiling, AdviserFund, Filings, FormD, Place } from "#filings/rows.ts";
 import type {
   CanonicalGp,
   CanonicalPrincipal,
@@ -10,6 +10,7 @@ import type {
 } from "#records/canonical.ts";
 import type { Provenance } from "#records/common.ts";
 import { fold } from "#records/fold.ts";
+import { type Fund, fundsMax, largestFirst } from "#records/gp.ts";
 import { firmKey, readable } from "./names.ts";
 import { adviserUrl, filingUrl, offeringsOf, totalsOf } from "./offerings.ts";
 import { principalsOf } from "./people.ts";
@@ -108,10 +109,12 @@ function gpRecord(
   const place = latest?.place ?? mostFrequentPlace(forms);
   const market = place && geography.marketOf(place);
   const vehicleMarkets = gp.vehicles.flatMap((vehicle) => marketOf(vehicle, geography) ?? []);
-  const funds = latest?.funds.map(({ name }) => name) ?? [];
-  const names = [...gp.vehicles.map(nameOf), ...funds, gp.name];
+  const reported = latest?.funds ?? [];
+  const findFund = fundFinder(reported);
+  const funds = fundsOf(gp, latest, findFund);
+  const names = [...gp.vehicles.map(nameOf), ...reported.map(({ name }) => name), gp.name];
   const raised = gp.vehicles.filter(
-    (vehicle) => !vehicle.isAccommodation && !isFeeder(vehicle, latest),
+    (vehicle) => !vehicle.isAccommodation && !isFeeder(findFund(vehicle), reported),
   );
   const { soldUsd } = totalsOf(raised.flatMap((vehicle) => offeringsOf(vehicle.filings)));
   const aliases = once(
@@ -148,8 +151,13 @@ function gpRecord(
       ...some("lei", latest?.lei ? [latest.lei] : []),
       ...some("sec_number", latest?.secNumber ? [latest.secNumber] : []),
       ...some("form_d_file", fileNumbers(forms)),
-      ...some("adv_fund", latest?.funds.flatMap(({ fundId }) => fundId ?? []) ?? []),
+      ...some(
+        "adv_fund",
+        reported.flatMap(({ fundId }) => fundId ?? []),
+      ),
     },
+    funds: funds.slice(0, fundsMax),
+    funds_total: funds.length,
     provenance: provenanceOf(gp, latest),
   };
 }
@@ -168,14 +176,60 @@ const fileNumbers = (forms: readonly FormD[]) =>
 const ciksOf = ({ filings }: Vehicle) =>
   filings.flatMap(({ issuers }) => issuers.map(({ cik }) => cik));
 
+/** Returns a function that finds the fund that an adviser reports for a vehicle, by file number or else by name. */
+function fundFinder(funds: readonly AdviserFund[]) {
+  const byName = Map.groupBy(funds, ({ name }) => fold(name));
+  const offered = funds.flatMap((fund) => fund.formDFiles.map((file) => ({ file, fund })));
+  const byFile = Map.groupBy(offered, ({ file }) => file);
+  return (vehicle: Vehicle): AdviserFund | undefined => {
+    const named = byName.get(fold(issuerName(vehicle))) ?? [];
+    const filed = fileNumbers(vehicle.filings).flatMap((file) =>
+      (byFile.get(file) ?? []).map(({ fund }) => fund),
+    );
+    return filed.find((fund) => named.includes(fund)) ?? filed[0] ?? named[0];
+  };
+}
+
+type FindFund = ReturnType<typeof fundFinder>;
+
+/** Returns the funds that an adviser reports, with what their notices say, and the other funds of a GP's notices. */
+function fundsOf(gp: ResolvedGp, adviser: AdviserFiling | undefined, findFund: FindFund): Fund[] {
+  const vehicles = gp.vehicles.filter(({ kind }) => kind === "fund");
+  const offered = Map.groupBy(vehicles, (vehicle) => findFund(vehicle) ?? vehicle);
+  const all = new Set([...(adviser?.funds ?? []), ...offered.keys()]);
+  const funds = Array.from(all, (one): Fund => {
+    const fund = "fundId" in one ? one : undefined;
+    const issued = offered.get(one) ?? [];
+    const forms = issued.flatMap(({ filings }) => filings);
+    const { offeredUsd, soldUsd, firstSaleOn } = totalsOf(
+      issued.flatMap((vehicle) => (vehicle.isAccommodation ? [] : offeringsOf(vehicle.filings))),
+    );
+    const type = fund?.type ?? fund?.typeOther ?? forms.at(-1)?.fundType ?? forms.at(-1)?.industry;
+    const grossAssets = fund?.grossAssetsUsd ?? null;
+    return {
+      name: cut(readable(fund?.name ?? issuerName(issued[0]!))),
+      type: type ? cut(type) : null,
+      structure: fund?.isMaster ? "master" : fund?.isFeeder ? "feeder" : null,
+      gross_assets_usd: grossAssets,
+      as_of: grossAssets === null ? null : adviser!.filedOn,
+      offered_usd: offeredUsd,
+      sold_usd: soldUsd,
+      first_sale_date: firstSaleOn,
+      external_ids: {
+        ...some(
+          "cik",
+          issued.map(({ cik }) => cik),
+        ),
+        ...some("form_d_file", [...(fund?.formDFiles ?? []), ...fileNumbers(forms)]),
+        ...some("adv_fund", fund?.fundId ? [fund.fundId] : []),
+      },
+    };
+  });
+  return funds.filter(({ name }) => fold(name) !== "").sort(largestFirst);
+}
+
 /** Reports whether an adviser reports a vehicle as a feeder, whose master counts what it raised. */
-function isFeeder(vehicle: Vehicle, adviser: AdviserFiling | undefined): boolean {
-  const files = new Set(fileNumbers(vehicle.filings));
-  const funds = adviser?.funds ?? [];
-  const fund = funds.find(
-    ({ name, formDFiles }) =>
-      formDFiles.some((file) => files.has(file)) || fold(name) === fold(issuerName(vehicle)),
-  );
+function isFeeder(fund: AdviserFund | undefined, funds: readonly AdviserFund[]): boolean {
   return fund?.isFeeder === true && funds.some(({ fundId }) => fundId === fund.masterFundId);
 }
 

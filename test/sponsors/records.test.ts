@@ -388,3 +388,110 @@ test("every record is one that an import accepts", () => {
   for (const record of records)
     assert.ok(canonicalValidators[record.record].Check(record), JSON.stringify(record));
 });
+
+test("a GP's funds are those of its Form ADV and its notices, one where file number or name is one, largest first", () => {
+  const { all } = resolved({
+    forms: [
+      formD({
+        cik: 11,
+        name: "ALDER RIDGE FUND I FEEDER, LP",
+        fileNumber: "021-1",
+        isPooledTicked: true,
+        fundType: "Private Equity Fund",
+        offeredUsd: 90,
+        soldUsd: 40,
+        firstSaleOn: "2025-12-20",
+        persons: [ada],
+      }),
+      formD({
+        cik: 12,
+        name: "Alder Ridge Fund II, L.P.",
+        fileNumber: "021-2",
+        isPooledTicked: true,
+        fundType: "Private Equity Fund",
+        offeredUsd: 70,
+        soldUsd: 60,
+        persons: [ada],
+      }),
+      formD({
+        cik: 13,
+        name: "Alder Ridge Fund III, LP",
+        fileNumber: "021-3",
+        isPooledTicked: true,
+        fundType: "Private Equity Fund",
+        soldUsd: 500,
+        persons: [ada],
+      }),
+      formD({ ...quarry, cik: 14, soldUsd: 9 }),
+    ],
+    advisers: [
+      [
+        adviserOf("300", "ALDER RIDGE CAPITAL LLC", {
+          filedOn: "2026-02-01",
+          funds: [
+            fundOf("ALDER RIDGE FUND I", {
+              fundId: "805-1",
+              isFeeder: true,
+              masterFundId: "805-9",
+              grossAssetsUsd: 100,
+              formDFiles: ["021-1"],
+            }),
+            fundOf("ALDER RIDGE FUND II, LP", { fundId: "805-2" }),
+            fundOf("ALDER RIDGE MASTER", {
+              fundId: "805-9",
+              isMaster: true,
+              grossAssetsUsd: 200,
+            }),
+          ],
+        }),
+      ],
+    ],
+  });
+  const [gp, ...others] = all("gp");
+  assert.deepEqual(others, []);
+  assert.equal(gp!.funds_total, 4);
+  const shared = { offered_usd: null, sold_usd: null, first_sale_date: null };
+  assert.deepEqual(gp!.funds, [
+    {
+      name: "Alder Ridge Fund III, LP",
+      type: "Private Equity Fund",
+      structure: null,
+      gross_assets_usd: null,
+      as_of: null,
+      ...shared,
+      sold_usd: 500,
+      external_ids: { cik: ["0000000013"], form_d_file: ["021-3"] },
+    },
+    {
+      name: "Alder Ridge Master",
+      type: "Real Estate Fund",
+      structure: "master",
+      gross_assets_usd: 200,
+      as_of: "2026-02-01",
+      ...shared,
+      external_ids: { adv_fund: ["805-9"] },
+    },
+    {
+      name: "Alder Ridge Fund I",
+      type: "Real Estate Fund",
+      structure: "feeder",
+      gross_assets_usd: 100,
+      as_of: "2026-02-01",
+      offered_usd: 90,
+      sold_usd: 40,
+      first_sale_date: "2025-12-20",
+      external_ids: { cik: ["0000000011"], form_d_file: ["021-1"], adv_fund: ["805-1"] },
+    },
+    {
+      name: "Alder Ridge Fund II, LP",
+      type: "Real Estate Fund",
+      structure: null,
+      gross_assets_usd: null,
+      as_of: null,
+      offered_usd: 70,
+      sold_usd: 60,
+      first_sale_date: null,
+      external_ids: { cik: ["0000000012"], form_d_file: ["021-2"], adv_fund: ["805-2"] },
+    },
+  ]);
+});
