@@ -122,9 +122,10 @@ export function textCandidates(filing: FormD, isFund: boolean, manager?: Candida
       add("RELATIONSHIPCLARIFICATION", person.clarification, chainsIn(person.clarification));
   for (const { signer, title } of filing.signatures) {
     if (title !== null) add("SIGNATURETITLE", title, chainsIn(title));
-    if (signer !== null && hasForm(signer))
+    const firm = signer?.replace(/^n\/a\s+/i, "");
+    if (firm !== undefined && hasForm(firm))
       add("NAMEOFSIGNER", [signer, title].filter(Boolean).join(", "), [
-        [{ firm: signer, role: title ?? "" }],
+        [{ firm, role: title ?? "" }],
       ]);
   }
   const note = filing.amountNote ?? "";

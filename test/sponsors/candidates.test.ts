@@ -282,6 +282,16 @@ test("a firm that signs is the manager that it calls itself", () => {
   );
 });
 
+test("a placeholder before a firm that signs is no part of its name", () => {
+  const signing = (signer: string) =>
+    filingOf({
+      name: "Elm Flats LLC",
+      signatures: [{ issuerName: null, signer, title: "Manager" }],
+    });
+  assert.deepEqual(named(signing("N/A Ash Capital LLC")), ["Ash Capital"]);
+  assert.deepEqual(named(signing("N/A Elm Flats Manager, LLC")), []);
+});
+
 test("the master of a series is named at 0.6, a platform's is not", () => {
   const [first] = candidatesOf(
     filingOf({ name: "Elm Row, a series of Ash Realty Investments LLC" }),
