@@ -1,6 +1,6 @@
 /** Tells what an issuer is, by one filing alone: a fund, a project or neither; and which advisers are GPs. */
 import { fold } from "#records/fold.ts";
-import type { AdviserFiling, FormD } from "#filings/rows.ts";
+import type { AdviserFiling, AdviserFund, FormD } from "#filings/rows.ts";
 import { professionIn } from "./known-firms.ts";
 import { isAddressLike, isWordOf, namesStreet, wordsOf } from "./names.ts";
 
@@ -44,9 +44,17 @@ const isReitIndustry = isIn.bind(null, "reits and finance");
 export const isFundNamed = (filing: FormD): boolean =>
   isPooledIndustry(filing) || isReitIndustry(filing) || fundWord(filing.issuers[0]!.name) !== null;
 
-/** Returns what the issuer is. @param sponsors names of the firms that the filing names as sponsors */
-export function classify(filing: FormD, sponsors: readonly string[] = []): Classification {
-  const why = realEstateReason(filing, sponsors);
+/**
+ * Returns what the issuer is.
+ * @param sponsors names of the firms that stand behind it
+ * @param adviserReason what a Form ADV says that makes a pooled fund one of real estate, or null
+ */
+export function classify(
+  filing: FormD,
+  sponsors: readonly string[] = [],
+  adviserReason: string | null = null,
+): Classification {
+  const why = realEstateReason(filing, sponsors, adviserReason);
   if (why === null) {
     const reason = `industry ${filing.industry ?? "not given"}, no word of real estate`;
     return { kind: "out", reason, isAccommodation: false };
@@ -67,10 +75,22 @@ export function classify(filing: FormD, sponsors: readonly string[] = []): Class
   };
 }
 
-function realEstateReason(filing: FormD, sponsors: readonly string[]): string | null {
-  const industry = fold(filing.industry ?? "");
-  if (realEstateGroups.has(industry)) return `industry ${filing.industry}`;
-  if (!filing.isPooledTicked && !isPooledIndustry(filing) && industry !== "investing") return null;
+const hasRealEstateIndustry = ({ industry }: FormD) => realEstateGroups.has(fold(industry ?? ""));
+
+/** Reports whether a filing can be one of real estate, whoever stands behind it. */
+export const mayBeRealEstate = (filing: FormD): boolean =>
+  hasRealEstateIndustry(filing) ||
+  filing.isPooledTicked ||
+  isPooledIndustry(filing) ||
+  isIn("investing", filing);
+
+function realEstateReason(
+  filing: FormD,
+  sponsors: readonly string[],
+  adviserReason: string | null,
+): string | null {
+  if (hasRealEstateIndustry(filing)) return `industry ${filing.industry}`;
+  if (!mayBeRealEstate(filing)) return null;
   if (filing.exemptions.some((code) => /^3c\.?5$/i.test(code.trim()))) return "exemption 3C.5";
   if (/^(?:65\d\d|6798)$/.test(filing.sicCode ?? "")) return `SIC ${filing.sicCode}`;
   for (const name of [...filing.issuers.map((issuer) => issuer.name), ...sponsors]) {
@@ -78,7 +98,7 @@ function realEstateReason(filing: FormD, sponsors: readonly string[]): string | 
     if (word) return `"${word}" in "${name}"`;
     if (isAddressLike(name) && namesStreet(name)) return `"${name}" is an address`;
   }
-  return null;
+  return adviserReason;
 }
 
 /** Reports whether a REIT sells its 100 to 125 preferred shares of $1,000, by the amounts or by who sells them. */
@@ -95,6 +115,10 @@ function isAccommodationRound(filing: FormD): boolean {
   return isListed ? amount < 1_000_000 : isRound && (filing.minimumUsd ?? 0) <= 1000;
 }
 
+/** Reports whether an adviser calls a fund one of real estate. */
+export const isRealEstateFund = ({ type }: Pick<AdviserFund, "type">): boolean =>
+  fold(type ?? "") === "real estate fund";
+
 /** What is known of real-estate offerings when advisers are judged. */
 interface RealEstateOfferings {
   /** File numbers, such as `021-316083`. */
@@ -106,8 +130,7 @@ interface RealEstateOfferings {
 /** Returns why an adviser is a GP, or null if nothing says that it invests in real estate. */
 export function whyGp(adviser: AdviserFiling, offerings: RealEstateOfferings): string | null {
   for (const fund of adviser.funds) {
-    if (fold(fund.type ?? "") === "real estate fund")
-      return `fund type Real Estate Fund of ${fund.name}`;
+    if (isRealEstateFund(fund)) return `fund type Real Estate Fund of ${fund.name}`;
     const file = fund.formDFiles.find((number) => offerings.files.has(number));
     if (file) return `real-estate offering ${file}`;
     if (offerings.fundNames.has(fold(fund.name))) return `real-estate offering of ${fund.name}`;

@@ -16,7 +16,13 @@
 import { fold } from "#records/fold.ts";
 import type { AdviserFiling, Correction, Filings, FormD } from "#filings/rows.ts";
 import { candidatesOf } from "./candidates.ts";
-import { type Classification, classify, whyGp } from "./classify.ts";
+import {
+  type Classification,
+  classify,
+  isRealEstateFund,
+  mayBeRealEstate,
+  whyGp,
+} from "./classify.ts";
 import { type Candidate, candidateOf } from "./evidence.ts";
 import { professionIn } from "./known-firms.ts";
 import { filedOn } from "./offerings.ts";
@@ -71,12 +77,12 @@ const hubFilings = 60;
 export function resolveSponsors(filings: Filings, options: ResolveOptions): Resolution {
   const advisers = indexAdvisers(filings);
   const { vehicles, leftOut } = readVehicles(filings, advisers);
-  const houses = openHouses(options, advisers);
+  const houses = openHouses(options, advisers, vehicles);
   for (const vehicle of vehicles) {
-    vehicle.candidates.unshift(...adviserCandidates(vehicle, advisers));
     const best = bestOf(vehicle.candidates);
-    if (best !== null && best.confidence >= options.minConfidence)
-      houses.add(vehicle, best, adviserOf(vehicle, best, advisers));
+    if (best === null || best.confidence < options.minConfidence) continue;
+    const filing = vehicle.filings.find(({ accession }) => accession === best.document)!;
+    houses.add(vehicle, best, adviserOf(filing, best, advisers));
   }
   for (const crd of gpAdvisers(filings, vehicles)) houses.addAdviser(crd);
   joinClusters(vehicles, houses);
@@ -85,7 +91,7 @@ export function resolveSponsors(filings: Filings, options: ResolveOptions): Reso
       (correction) =>
         correction.kind === "personApart" ||
         correction.kind === "personField" ||
-        !houses.correct(correction, vehicles),
+        !houses.correct(correction),
     ),
   );
   return { gps: houses.gps(), vehicles, leftOut, unmet };
@@ -101,6 +107,8 @@ interface Advisers {
   byName: ReadonlyMap<string, ReadonlySet<string>>;
   /** Address hashes, and folded names of owners and partners, by CRD number. */
   facts: ReadonlyMap<string, ReadonlySet<string>>;
+  /** CRD numbers of which half the funds or more are Real Estate Funds, and the folded file numbers and names of these. */
+  realEstate: ReadonlySet<string>;
 }
 
 function add<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
@@ -124,6 +132,7 @@ function indexAdvisers(filings: Filings): Advisers {
   const byFundName = new Map<string, Set<string>>();
   const byName = new Map<string, Set<string>>();
   const facts = new Map<string, Set<string>>();
+  const realEstate = new Set<string>();
   for (const all of filings.advisers()) {
     const latest = all.at(-1)!;
     const { crd, legalName, businessName, otherNames, place } = latest;
@@ -138,9 +147,13 @@ function indexAdvisers(filings: Filings): Advisers {
       for (const file of fund.formDFiles) add(byFile, file, crd);
       add(byFundName, fold(fund.name), crd);
       for (const partner of fund.partnerNames) add(facts, crd, firmKey(partner));
+      if (isRealEstateFund(fund))
+        for (const key of [...fund.formDFiles, fund.name]) realEstate.add(fold(key));
     }
+    const share = latest.funds.filter(isRealEstateFund).length / latest.funds.length;
+    if (share >= 0.5) realEstate.add(crd);
   }
-  return { names, byFile, byFundName, byName, facts };
+  return { names, byFile, byFundName, byName, facts, realEstate };
 }
 
 /** Returns `LAST, FIRST, MIDDLE` as the folded first and last name. */
@@ -158,13 +171,12 @@ const peopleOf = ({ persons }: FormD): string[] =>
 function readVehicles(filings: Filings, advisers: Advisers) {
   const leftOut = new Map<string, number>();
   const byCik = new Map<string, Vehicle & { filings: FormD[] }>();
-  const proposed = new Map<FormD, Candidate[]>();
+  const proposed = new Map<FormD, Candidate[][]>();
   for (const filing of filings.formD()) {
-    const candidates = candidatesOf(filing);
-    const crd = only(advisers.byFile.get(filing.fileNumber ?? ""));
-    const adviser = crd === null ? [] : [advisers.names.get(crd)!.name];
-    const sponsors = candidates.filter(({ isTaken }) => isTaken).map(({ firm }) => firm);
-    const classification = classify(filing, [...adviser, ...sponsors]);
+    const candidates = mayBeRealEstate(filing)
+      ? [adviserCandidates(filing, advisers), candidatesOf(filing)]
+      : [];
+    const classification = classify(filing, ...sponsorsOf(filing, candidates.flat(), advisers));
     if (classification.kind === "out") {
       leftOut.set(classification.reason, (leftOut.get(classification.reason) ?? 0) + 1);
       continue;
@@ -185,9 +197,34 @@ function readVehicles(filings: Filings, advisers: Advisers) {
   const vehicles = [...byCik.values()].sort((a, b) => (a.cik < b.cik ? -1 : 1));
   for (const vehicle of vehicles) {
     vehicle.filings.sort(byAge);
-    vehicle.candidates = vehicle.filings.toReversed().flatMap((one) => proposed.get(one)!);
+    const all = vehicle.filings.toReversed().map((one) => proposed.get(one)!);
+    // What Form ADV says goes before what any filing says.
+    vehicle.candidates = [0, 1].flatMap((kind) => all.flatMap((one) => one[kind]!));
   }
   return { vehicles, leftOut };
+}
+
+/** Returns the names of the firms that stand behind a filing, and why one of them makes it real estate, or null. */
+function sponsorsOf(
+  filing: FormD,
+  candidates: readonly Candidate[],
+  advisers: Advisers,
+): [names: string[], adviserReason: string | null] {
+  const names: string[] = [];
+  let reason: string | null = null;
+  for (const candidate of candidates) {
+    if (!candidate.isTaken) continue;
+    names.push(candidate.firm);
+    const crd = adviserOf(filing, candidate, advisers);
+    if (crd === null) continue;
+    const { name } = advisers.names.get(crd)!;
+    names.push(name);
+    const isOfForm = candidate.basis.startsWith("adv_");
+    if (isOfForm && advisers.realEstate.has(fold(candidate.text)))
+      reason ??= `a Real Estate Fund in the Form ADV of "${name}"`;
+    else if (advisers.realEstate.has(crd)) reason ??= `its adviser "${name}" has Real Estate Funds`;
+  }
+  return [names, reason];
 }
 
 /** Returns a string that sorts filings by age. An undated one is taken as the last of its year. */
@@ -202,43 +239,34 @@ function bestOf(candidates: Iterable<Candidate>): Candidate | null {
   return best;
 }
 
-/** Returns what Form ADV says of a vehicle, its newest filing first. */
-function adviserCandidates({ filings }: Vehicle, advisers: Advisers): Candidate[] {
+/** Returns what Form ADV says of a filing. */
+function adviserCandidates(filing: FormD, advisers: Advisers): Candidate[] {
+  const propose = (crd: string, given: Pick<Candidate, "basis" | "field" | "text" | "why">) =>
+    candidateOf({
+      firm: advisers.names.get(crd)!.legalName,
+      document: filing.accession,
+      isTaken: true,
+      ...given,
+    });
   const found: Candidate[] = [];
-  for (const filing of filings.toReversed()) {
-    const byFile = only(advisers.byFile.get(filing.fileNumber ?? ""));
-    if (byFile !== null)
-      found.push(
-        candidateOf({
-          basis: "adv_file_number",
-          field: "Form D File Number",
-          text: filing.fileNumber!,
-          firm: advisers.names.get(byFile)!.legalName,
-          document: filing.accession,
-          isTaken: true,
-          why: "an adviser reports this file number in its Form ADV",
-        }),
-      );
-    const { name } = filing.issuers[0]!;
-    const byFundName = only(advisers.byFundName.get(fold(name)));
-    if (byFundName === null) continue;
-    const agreement = agreementOf(filing, byFundName, advisers);
+  const byFile = only(advisers.byFile.get(filing.fileNumber ?? ""));
+  if (byFile !== null) {
+    const why = "an adviser reports this file number in its Form ADV";
+    const text = filing.fileNumber!;
     found.push(
-      candidateOf({
-        basis: "adv_fund_name",
-        field: "Fund Name",
-        text: name,
-        firm: advisers.names.get(byFundName)!.legalName,
-        document: filing.accession,
-        isTaken: agreement !== null,
-        why:
-          agreement === null
-            ? "an adviser reports a fund of this name, but nothing else agrees"
-            : `one adviser reports a fund of this name, and ${agreement}`,
-      }),
+      propose(byFile, { basis: "adv_file_number", field: "Form D File Number", text, why }),
     );
   }
-  return found;
+  const { name: text } = filing.issuers[0]!;
+  const byFundName = only(advisers.byFundName.get(fold(text)));
+  if (byFundName === null) return found;
+  const agreement = agreementOf(filing, byFundName, advisers);
+  const why =
+    agreement === null
+      ? "an adviser reports a fund of this name, but nothing else agrees"
+      : `one adviser reports a fund of this name, and ${agreement}`;
+  const named = propose(byFundName, { basis: "adv_fund_name", field: "Fund Name", text, why });
+  return [...found, { ...named, isTaken: agreement !== null }];
 }
 
 /** Returns the second fact in which a filing and an adviser agree, as a clause. Returns null if there is none. */
@@ -254,8 +282,7 @@ function agreementOf(filing: FormD, crd: string, advisers: Advisers): string | n
 }
 
 /** Returns the CRD number of the adviser that the evidence names, or null. */
-function adviserOf({ filings }: Vehicle, evidence: Candidate, advisers: Advisers): string | null {
-  const filing = filings.find(({ accession }) => accession === evidence.document)!;
+function adviserOf(filing: FormD, evidence: Candidate, advisers: Advisers): string | null {
   if (evidence.basis === "adv_file_number") return only(advisers.byFile.get(filing.fileNumber!));
   if (evidence.basis === "adv_fund_name")
     return only(advisers.byFundName.get(fold(filing.issuers[0]!.name)));
@@ -297,7 +324,11 @@ type GpCorrection = Exclude<Correction, { kind: "personApart" | "personField" }>
 const withCrds = (all: ReadonlySet<string>, { crds }: House) => all.union(crds);
 
 /** Keeps the houses found so far, and makes one of those that share a key. */
-function openHouses({ publicId }: ResolveOptions, { names }: Advisers) {
+function openHouses(
+  { publicId }: ResolveOptions,
+  { names }: Advisers,
+  vehicles: readonly Vehicle[],
+) {
   const houses = new Set<House>();
   const byKey = new Map<string, House>();
   const houseOf = new Map<Vehicle, House>();
@@ -348,15 +379,17 @@ function openHouses({ publicId }: ResolveOptions, { names }: Advisers) {
     return `cik:${[...vehicles.keys()].map(({ cik }) => cik).sort()[0]}`;
   }
 
-  /** Returns what a key or public id names. Each CIK and CRD number of a house is a key of it. */
+  /** Ways to the house of each key and public id. Each CIK and CRD number of a house is a key of it. */
+  const finders = new Map<string, () => House | undefined>();
+
   function find(id: string): House | undefined {
-    return [...houses].find((house) => {
-      const keys = [
-        ...[...house.crds].map(crdKey),
-        ...[...house.vehicles.keys()].map(({ cik }) => `cik:${cik}`),
-      ];
-      return keys.some((key) => key === id || publicId("gp", key) === id);
-    });
+    const enter = (key: string, finder: () => House | undefined) =>
+      finders.set(key, finder).set(publicId("gp", key), finder);
+    if (finders.size === 0) {
+      for (const crd of names.keys()) enter(crdKey(crd), () => houseUnder(crdKey(crd)));
+      for (const vehicle of vehicles) enter(`cik:${vehicle.cik}`, () => houseOf.get(vehicle));
+    }
+    return finders.get(id)?.();
   }
 
   const correctedBy = (correction: Correction, firm: string): Candidate =>
@@ -397,7 +430,7 @@ function openHouses({ publicId }: ResolveOptions, { names }: Advisers) {
     addAdviser,
     newHouse,
     /** Applies a correction. Returns false if it meets nothing. */
-    correct(correction: GpCorrection, vehicles: readonly Vehicle[]): boolean {
+    correct(correction: GpCorrection): boolean {
       switch (correction.kind) {
         case "is": {
           const house = find(correction.gp);

@@ -2,7 +2,7 @@
 import type { AdviserFiling, FormD } from "#filings/rows.ts";
 import { fold } from "#records/fold.ts";
 import type { CanonicalSignal } from "#records/canonical.ts";
-import { realEstateWord } from "./classify.ts";
+import { isRealEstateFund, realEstateWord } from "./classify.ts";
 import { readable } from "./names.ts";
 import { adviserUrl, filedOn, filingUrl, money, type Offering } from "./offerings.ts";
 
@@ -123,8 +123,7 @@ export function adviserSignals(filings: readonly AdviserFiling[]): Signal[] {
     }
     for (const fund of filing.funds) {
       const key = fund.fundId ?? fold(fund.name);
-      const isRealEstate =
-        fold(fund.type ?? "") === "real estate fund" || realEstateWord(fund.name) !== null;
+      const isRealEstate = isRealEstateFund(fund) || realEstateWord(fund.name) !== null;
       if (previous !== undefined && isRealEstate && !funds.has(key))
         add("fund_reported", key, `${name} reported the fund ${readable(fund.name)}`, {
           ...amountOf(fund.grossAssetsUsd, "gross_assets"),

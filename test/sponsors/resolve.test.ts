@@ -68,6 +68,42 @@ test("the name of a fund proves its adviser only with a second fact", () => {
   assert.equal(linked({ owners: [ownerOf("LIND, BO, ERIK")] }), "adv_fund_name");
 });
 
+test("a pooled issuer without a word of real estate is a fund of it if its adviser says so", () => {
+  const kind = (
+    given: Partial<Parameters<typeof formD>[0]>,
+    fund: Parameters<typeof fundOf>[1] = {},
+    ...others: string[]
+  ) =>
+    resolved({
+      forms: [
+        formD({
+          cik: 1,
+          name: "Quarry Owner LLC",
+          isPooledTicked: true,
+          industry: "Other",
+          ...given,
+        }),
+      ],
+      advisers: [
+        [
+          adviserOf("77", "ALDER RIDGE CAPITAL, LLC", {
+            funds: [fundOf("Quarry Owner", fund), ...others.map((type) => fundOf("Y", { type }))],
+          }),
+        ],
+      ],
+    }).vehicles[0]?.kind;
+  const [file, name] = [{ fileNumber: "021-1" }, { name: "Elm Owner LLC" }];
+  const filed = { formDFiles: ["021-1"] };
+  assert.equal(kind({ ...file, ...name }, filed, "Hedge Fund", "Hedge Fund"), "fund");
+  assert.equal(kind({ ...file, ...name }, { ...filed, type: "Hedge Fund" }), undefined);
+  assert.equal(kind({ ...file, ...name, isPooledTicked: false }, filed), undefined);
+  const byName = fundOf("Quarry Owner LLC");
+  assert.equal(kind({}, byName, "Hedge Fund", "Hedge Fund"), "fund");
+  assert.equal(kind({ state: "OH" }, byName), undefined);
+  assert.equal(kind({ ...name, persons: [ofAlder] }), "fund");
+  assert.equal(kind({ ...name, persons: [ofAlder] }, {}, "Hedge Fund", "Hedge Fund"), undefined);
+});
+
 test("firms of one stem are one GP if they share a state, an address or a person", () => {
   const forms = (second: Partial<Parameters<typeof formD>[0]>) => [
     formD({ cik: 1, name: "Quarry Flats LLC", address: "a", persons: [ofAlder] }),
