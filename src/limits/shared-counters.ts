@@ -136,10 +136,15 @@ export async function openSharedCounters({
 
   const answerAlone = ({ account, quotas, requests, waiting }: AskedGroup) => {
     for (const { resolve, reject } of waiting)
-      if (requests === 0) resolve(own.look(account, quotas));
+      if (requests === 0) resolve(lookAlone(account, quotas));
       else if (outage === "deny") reject(countersAway());
       else resolve(takeAlone(account, quotas, Math.max(1, -requests)));
   };
+
+  const lookAlone = (account: number, quotas: Quotas): QuotaStatus => ({
+    ...own.look(account, quotas),
+    isPartial: true,
+  });
 
   const takeAlone = (account: number, quotas: Quotas, requests: number): QuotaStatus => {
     const status = own.take(account, quotas, requests);
@@ -218,7 +223,7 @@ export async function openSharedCounters({
       return takeAlone(account, quotas, requests);
     },
     look(account, quotas) {
-      return state === "away" ? own.look(account, quotas) : ask(account, quotas, 0);
+      return state === "away" ? lookAlone(account, quotas) : ask(account, quotas, 0);
     },
     // A request has been counted when `take` resolves.
     commit() {},

@@ -66,6 +66,7 @@ test("a decision that is missing is an outage, and what was asked is answered", 
     t,
     engineOf(async (groups) => (isWhole ? groups.map(() => [0, ...zeros]) : [])),
   );
+  assert.equal((await a.look(1, roomy)).isPartial, undefined);
   isWhole = false;
   assert.equal(await a.admit(12), 10);
   assert.match(a.faults[0]!, /^Counts are not shared: nowhere cannot count requests: /);
