@@ -286,9 +286,10 @@ function openDebts(engine: Engine, clock: Clock) {
     }
     times.clear();
   };
-  const hasRoom = ({ accounts }: Debt, more: number) =>
-    accounts.length < accountsMax &&
-    accounts.reduce((sum, { times: { length } }) => sum + length, more) <= chargedMax;
+  const requestsIn = ({ accounts }: Debt) =>
+    accounts.reduce((sum, { times: { length } }) => sum + length, 0);
+  const hasRoom = (debt: Debt, more: number) =>
+    debt.accounts.length < accountsMax && requestsIn(debt) + more <= chargedMax;
 
   const payNumbered = async () => {
     // Debts are paid one after the other, because a later number would make an earlier debt look paid.
@@ -311,7 +312,10 @@ function openDebts(engine: Engine, clock: Clock) {
       ofAccount.push(now);
       while (now - ofAccount[0]! >= dayMicroseconds) ofAccount.shift();
     },
-    count: () => times.values().reduce((sum, { length }) => sum + length, numbered.length),
+    /** Returns the number of requests to be charged. */
+    count: () =>
+      times.values().reduce((sum, { length }) => sum + length, 0) +
+      numbered.reduce((sum, debt) => sum + requestsIn(debt), 0),
     /** Charges all debts. A charge that fails is sent again by the next call, under the same number. */
     async pay() {
       await payNumbered();
