@@ -5,9 +5,10 @@ import type { TestContext } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { quotaMax } from "#limits/policy.ts";
+import { takeLock } from "#store/lock.ts";
 import { cast } from "../support/cast.ts";
 import { eventually } from "../support/eventually.ts";
-import { onPostgres as test, postgresOfFile, runSql } from "../support/postgres.ts";
+import { freshDatabase, onPostgres as test, postgresOfFile, runSql } from "../support/postgres.ts";
 import { readExposition } from "../support/read-exposition.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { add, publishBuilt, twoMachines } from "../support/shared-datasets.ts";
@@ -56,6 +57,17 @@ const metric = async ({ adminAddress }: TestService, name: string) => {
   const text = await (await fetch(`${adminAddress}/metrics`)).text();
   return readExposition(text).get(name)?.samples.get(name);
 };
+
+test("a start that fails leaves no connection to the database", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const { release } = takeLock(join(dataDir, "server.lock"), "");
+  t.after(release);
+  const url = await freshDatabase(t);
+  await assert.rejects(startOn(t, url, dataDir), /Another server is running/);
+  const others =
+    "select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
+  await eventually(async () => assert.deepEqual(await runSql(url, others), []));
+});
 
 test("a server with an empty folder becomes ready by itself, and takes over what any machine publishes", async (t) => {
   const [database, importer, , first, second] = await twoMachines(t, "alpha", "beta");
