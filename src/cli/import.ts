@@ -7,6 +7,7 @@ import { encodings } from "#importers/encoding.ts";
 import type { ReadOptions } from "#importers/source-file.ts";
 import { demoSource } from "#records/common.ts";
 import { kinds, recordKinds } from "#records/kinds.ts";
+import { counted } from "#words.ts";
 import { CommandFault, exitCodes, usageFault } from "./command-fault.ts";
 import {
   argument,
@@ -22,7 +23,7 @@ import {
 } from "./command.ts";
 import { changeDatasets } from "./datasets-folder.ts";
 import type { Cleared } from "./datasets-prune.ts";
-import { counted, onOneLine, showProgress } from "./output.ts";
+import { onOneLine, showProgress } from "./output.ts";
 
 const args = {
   files: argument("<files...>", "files of the source, read in this order; - is standard input"),
