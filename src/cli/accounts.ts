@@ -177,19 +177,24 @@ const inviteCommand = command({
     account: option("--account <account>", "name or id (default: an account of their own)"),
     role: choice(
       "--role <role>",
-      "role in the account (default: owner if the account has no owner yet, otherwise member)",
+      "role in that account (default: owner if the account has no owner yet, otherwise member)",
       ["owner", "member"],
     ),
   },
   example: "accounts invite ada@example.com --account Acme --role owner",
-  run: ({ address, account, role }, context) =>
-    makeLink(context, async (control) => {
+  run: ({ address, account, role }, context) => {
+    if (role !== undefined && account === undefined)
+      throw usageFault(
+        "--role is a role in an account, so it needs --account, and no link was made. Name the account, or leave out --role: the person then owns an account of their own.",
+      );
+    return makeLink(context, async (control) => {
       const now = context.now();
       if (account === undefined) return inviteToSignUp(control, { address, now });
       const { number } = await requireOpenAccount(control.database, account);
       const given = role ?? (await usualRole(control, number));
       return invite(control, { account: number, address, role: given, actor: operator, now });
-    }),
+    });
+  },
   text: linkText,
 });
 
