@@ -148,8 +148,9 @@ export async function readSums<Part extends keyof SumParts>(
     select ${sql.join([...names, ...classSums], sql` `)} sum(requests) as requests, sum(bytes) as bytes,
       sum(milliseconds) as milliseconds, sum(case when status = 429 then requests else 0 end) as "overQuota"
     from usage_hour where hour >= ${from} and hour < ${to} ${isOwn}
-    ${by.length === 0 ? sql`` : sql`group by ${groups}`} having count(*) > 0
-    ${by.length === 0 ? sql`` : sql`order by ${groups}`}`.execute(database);
+    ${by.length === 0 ? sql`having count(*) > 0` : sql`group by ${groups} order by ${groups}`}`.execute(
+    database,
+  );
   return rows.map((row) => {
     const { requests, bytes, milliseconds, overQuota } = row;
     const byClass = { "2xx": row["2xx"], "3xx": row["3xx"], "4xx": row["4xx"], "5xx": row["5xx"] };
