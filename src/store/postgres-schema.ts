@@ -147,14 +147,11 @@ async function sharesConnections(first: PostgresSession, url: string): Promise<b
   const processOf = async (session: PostgresSession) =>
     (await session.query<{ pid: number }>("select pg_backend_pid() as pid"))[0]!.pid;
   const before = await processOf(first);
-  return withSession(
-    url,
-    async (second) => {
-      await second.query("begin");
-      const others = await processOf(second);
-      const after = await processOf(first);
-      return others === before || after !== before;
-    },
-    { setting: first.setting },
-  );
+  const compare = async (second: PostgresSession) => {
+    await second.query("begin");
+    const others = await processOf(second);
+    const after = await processOf(first);
+    return others === before || after !== before;
+  };
+  return withSession(url, compare, { setting: first.setting });
 }
