@@ -33,7 +33,9 @@ export async function* readNdjson(
         const value = text instanceof Unreadable ? text : readLine(text);
         if (value === undefined) continue;
         isEmpty = false;
-        yield entryOf(name, line, ended, value);
+        const entry = entryOf(name, line, ended, value);
+        if (typeof text === "string" && isPlain(text)) entry.isPlain = true;
+        yield entry;
       }
     if (isEmpty && !allowsEmpty) refuseEmpty(name);
   }
@@ -69,6 +71,12 @@ async function* readLines(file: string, encoding: Encoding): AsyncGenerator<Line
   }
   if (begun.length > 0) yield { lines: [withoutReturn(begun)], ended: false };
 }
+
+/**
+ * Reports whether a line contains neither an escape nor DEL. Its values then have no ASCII control characters or lone
+ * surrogates, because JSON must escape all of these but DEL.
+ */
+const isPlain = (text: string) => !text.includes("\\") && !text.includes("\x7f");
 
 /** Returns a line's object, or Unreadable if there is none. Returns undefined for a blank line. */
 function readLine(text: string): object | Unreadable | undefined {

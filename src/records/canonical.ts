@@ -5,10 +5,15 @@ import { Provenance } from "./common.ts";
 import { type Declaration, declarations } from "./declarations.ts";
 import { oneOf, text, time } from "./fields.ts";
 import { type EachKind, eachOf, type LinkedKind, type RecordKind, recordKinds } from "./kinds.ts";
-import { type Static, type TSchema, Type } from "./schema.ts";
+import { type MemberSchema, type Static, type TSchema, Type } from "./schema.ts";
 
 /** Id as the source writes it, unique among the source's records of a kind. */
 const sourceId = text("Id of the record in the source.", 200);
+
+// The format is left out, because check-record.ts looks for days and times that do not exist, and takes far less time.
+const { format: _, ...updatedAt }: MemberSchema = time(
+  "Time when the source says the content last changed.",
+);
 
 /** Members that a source may give in part or leave out. */
 const stated = {
@@ -20,7 +25,7 @@ const stated = {
       { additionalProperties: false },
     ),
   ),
-  updated_at: time("Time when the source says the content last changed."),
+  updated_at: Type.Unsafe<string>(updatedAt),
 };
 
 /** Members that refer to other records by source id. `former_ids` may have `gp_…` ids, too. */
@@ -132,6 +137,8 @@ export interface SourceEntry {
   namedGps: CanonicalGp[];
   /** Records to remove. Only an import that merges accepts these. */
   deleted?: readonly RecordName[];
+  /** True if no text has an ASCII control character or half a surrogate pair, so no check has to look for them. */
+  isPlain?: true;
   /** Reasons to reject the entry that its importer has found. */
   faults: RecordFault[];
 }
