@@ -93,7 +93,6 @@ async function mailQuota(services: Watched, account: OwnedAccount, now: number):
 }
 
 interface Notice {
-  /** Number of the account. */
   account: number;
   kind: string;
   /** Subject of the notice, such as a key's id. */

@@ -96,7 +96,6 @@ function writePairs(
 /** Facts about a GP for records that link to it. */
 interface WrittenGp {
   position: number;
-  /** JSON of a link to the GP. */
   linkJson: string;
   /** JSON of the lists that a principal inherits. */
   listsJson: string;

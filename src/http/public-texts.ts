@@ -39,7 +39,6 @@ export function openPublicTexts(http: HttpDependencies) {
   }));
   return {
     landing: () => landing(http),
-    /** Returns the index as JSON. */
     landingIndex: () => JSON.stringify(landingIndex(factsOf(http, null))),
     privacy: () =>
       privacyPage({

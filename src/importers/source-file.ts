@@ -6,7 +6,6 @@ import { ImportFault } from "./import-fault.ts";
 /** Name of standard input among the files of a command. */
 const standardInput = "-";
 
-/** Returns the name of a file in reports. */
 export const shownName = (file: string) => (file === standardInput ? "<stdin>" : file);
 
 /** Number of bytes that are read together. As text they are below 128 KiB, which V8 frees soonest. */

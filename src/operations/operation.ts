@@ -105,7 +105,6 @@ export interface Operation {
   /** Name used everywhere: in the path, and as `operationId`, heading and file name. */
   name: `fetch-${string}` | `list-${string}`;
   path: `/${Operation["name"]}`;
-  /** Kind of record that the operation returns. */
   kind: RecordKind;
   summary: string;
   /** Paragraphs for the reference. */

@@ -36,7 +36,6 @@ export function dayText(day: string): string {
   return words.filter(Boolean).join(" ");
 }
 
-/** Returns a day as an element. */
 export const dayElement = (day: string): Html =>
   html`<time datetime="${day}">${dayText(day)}</time>`;
 

@@ -185,7 +185,6 @@ const addedTables = {
     digest: "bytea primary key",
     id: "text not null unique",
     account: "integer not null references account",
-    /** Kind of the records. */
     kind: "text not null",
     /** Query of the kind's list, without paging; empty for all records. */
     query: "text not null",

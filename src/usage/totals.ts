@@ -31,7 +31,6 @@ export const totalsColumns: readonly Column<Totals>[] = [
   { name: "ms", of: (totals) => Math.round(totals.milliseconds * 100) / 100 },
 ];
 
-/** The totals of an hour or a day. */
 export interface Bar extends Totals {
   /** Start of the hour or day in ISO 8601. */
   at: string;
@@ -101,7 +100,6 @@ export async function readTotalsBy(
 
 /** Whole hours of an account. `since` is rounded down to the hour, and `until`, which is exclusive, is rounded up. */
 export interface Span {
-  /** Number of the account. */
   account: number;
   /** Milliseconds since 1970. */
   since: number;

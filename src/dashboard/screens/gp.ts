@@ -210,7 +210,6 @@ function sales(signals: readonly Signal[], stated: number | null, today: string)
   });
 }
 
-/** Returns where the GP and its records are from. */
 function sources(gp: Gp, linked: Linked): Html {
   const all: Record<string, { records: readonly Sourced[] }> = { GP: { records: [gp] }, ...linked };
   const rows = Object.entries(all).flatMap(([kind, { records }]) => {
