@@ -165,7 +165,8 @@ async function runImport(
   const { refuseUnreadable } = await import("#importers/source-file.ts");
   const { files, source, encoding, ...order } = given;
   await refuseSource(source);
-  refuseTwice(files);
+  if (files.filter((file) => file === "-").length > 1)
+    throw usageFault("Standard input (-) can be read only once. Name - only once.");
   refuseUnreadable([...mapping, ...files]);
   const progress = showProgress();
   try {
@@ -207,11 +208,6 @@ async function refuseSource(name: string): Promise<void> {
     name === demoSource ? "is reserved for the demo; choose another name" : sourceFault(name);
   if (fault !== undefined)
     throw usageFault(`option '--source <name>' argument '${name}' is invalid. It ${fault}.`);
-}
-
-function refuseTwice(files: readonly string[]): void {
-  if (files.filter((file) => file === "-").length > 1)
-    throw usageFault("Standard input (-) can be read only once. Name - only once.");
 }
 
 function parseRejectedMax(text: string): RejectedMax {

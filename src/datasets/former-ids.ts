@@ -27,7 +27,8 @@ export function settleIds(
   for (const gp of own) gp.id = lastingId(gp.id);
   const claims = own.filter((gp) => gp.formerIds.length > 0);
   if (claims.length > 0) settleClaims(claims, leads, lastingId, previous);
-  refuseTwins(gps, leads);
+  for (const [id, same] of Map.groupBy(gps, (gp) => leads.get(gp.id) ?? gp.id))
+    if (same.length > 1) throw twins(id, same);
   return leads;
 }
 
@@ -73,12 +74,6 @@ function claim(claimedBy: Map<string, string>, id: string, { sourceId, source }:
       `GPs '${rival}' and '${sourceId}' of source '${source}' both claim the id ${id}, as their own or in \`former_ids\`. Nothing was published. Remove this id, or the source's id for it, from the \`former_ids\` of one GP, or leave that GP out.`,
     );
   claimedBy.set(id, sourceId);
-}
-
-/** Throws DatasetFault if two GPs have the same lasting id. */
-function refuseTwins(gps: readonly DraftRecord[], leads: ReadonlyMap<string, string>): void {
-  for (const [id, same] of Map.groupBy(gps, (gp) => leads.get(gp.id) ?? gp.id))
-    if (same.length > 1) throw twins(id, same);
 }
 
 function twins(id: string, gps: readonly DraftRecord[]): DatasetFault {

@@ -85,14 +85,11 @@ export async function openSharedCounters({
     }
     group!.requests += requests > 1 ? -requests : requests;
     group!.waiting.push(answered);
-    flushSoon();
+    if (!isFlushDue && sent === null) {
+      isFlushDue = true;
+      setImmediate(flush);
+    }
     return answered.promise;
-  };
-
-  const flushSoon = () => {
-    if (isFlushDue || sent !== null) return;
-    isFlushDue = true;
-    setImmediate(flush);
   };
 
   /** Sends collected groups. Only one batch is in progress at a time, so batches grow as an engine gets slower. */
