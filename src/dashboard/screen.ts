@@ -144,7 +144,6 @@ export interface AccountRequest {
   monotonicMicroseconds: number;
 }
 
-/** A request by a person who is signed in. */
 export interface SignedInRequest extends AccountRequest {
   signedIn: SignedIn;
 }

@@ -84,14 +84,12 @@ type Drafted =
   | DraftedRecord
   | { faults: readonly RecordFault[]; kind: RecordKind; sourceId: string };
 
-/** An entry of a source, with drafted records. */
 interface DraftedEntry {
   file: string;
   line: number;
   records: readonly Drafted[];
   /** GPs that the line only names. */
   namedGps: readonly Drafted[];
-  /** Records that the line asks to remove. */
   deleted: readonly RecordName[];
   /** Faults of the line itself. */
   faults: readonly RecordFault[];

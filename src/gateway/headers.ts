@@ -98,7 +98,6 @@ export const validators = ({ tag, datasetVersion }: { tag: string; datasetVersio
   "cache-control": "private, no-cache",
 });
 
-/** Page of a list, as its links need it. */
 interface LinkedPage {
   path: string;
   query: Omit<Query, "filter">;

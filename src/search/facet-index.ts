@@ -91,7 +91,6 @@ function firstShown(spellings: readonly Spelling[]): Map<string, string> {
 
 /** A part of a filter that no record satisfies. */
 export interface Miss {
-  /** Kind of record that the part is about. */
   kind: RecordKind;
   parameter: string;
   value: string;

@@ -228,7 +228,6 @@ export const controlTableSql: readonly string[] = [
   "create index audit_account on audit (account, number)",
 ];
 
-/** Statements of the step `followed-views`. */
 export const followedViewSql: readonly string[] = [
   ...createTables(addedTables, "  "),
   "create index followed_view_account on followed_view (account)",

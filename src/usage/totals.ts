@@ -4,7 +4,6 @@ import type { Column } from "#csv.ts";
 import { dayMilliseconds, hourMilliseconds, hourOf, monthAfter } from "#store/durations.ts";
 import type { UsageStore } from "#store/stores.ts";
 
-/** Classes of HTTP status codes. */
 export const statusClasses = ["2xx", "3xx", "4xx", "5xx"] as const;
 export type StatusClass = (typeof statusClasses)[number];
 
