@@ -198,14 +198,18 @@ test("a server whose folder has a flipped byte fetches the dataset anew and serv
 
 const exporting = { EXPORTS: "on" };
 
-const offeredBy = async (service: TestService) =>
-  (await service.get("/exports", await roomyKey(service))).body.data;
+type Key = Awaited<ReturnType<typeof roomyKey>>;
+
+const offeredBy = async (service: TestService, key: Key) =>
+  (await service.get("/exports", key)).body.data;
 
 /** The files that a service offers, by path. */
 async function filesOf(service: TestService) {
   const headers = await roomyKey(service);
   const files = new Map<string, Buffer>();
-  for (const { path } of (await offeredBy(service)).flatMap((dataset: any) => dataset.files)) {
+  for (const { path } of (await offeredBy(service, headers)).flatMap(
+    (dataset: any) => dataset.files,
+  )) {
     const response = await fetch(service.url + path, { headers });
     assert.equal(response.status, 200, path);
     files.set(path, Buffer.from(await response.arrayBuffer()));
@@ -254,15 +258,17 @@ test("every server on a database offers the datasets that are pinned, a new one 
   await importer.store.pin(one, true);
   const fresh = await startOn(t, database, undefined, exporting);
   await served(fresh, current);
-  const offers = (service: TestService, expected: string[]) =>
-    until(
-      () => offeredBy(service),
+  const offers = async (service: TestService, expected: string[]) => {
+    const key = await roomyKey(service);
+    return until(
+      () => offeredBy(service, key),
       (found) =>
         isDeepStrictEqual(
           found.map((dataset: any) => dataset.version),
           expected,
         ),
     );
+  };
   for (const service of [before, fresh]) await offers(service, [current, one]);
   const files = await filesOf(before);
   assert.deepEqual(await filesOf(fresh), files);
