@@ -18,6 +18,7 @@ export interface Postgres {
 
 /** A data folder with records. One server at a time can be started on it, and one on each copy. */
 export interface Cluster {
+  data: string;
   /** @param under what it is started under in place of its user, such as `nsenter … setpriv …`, which ends up as PostgreSQL. */
   start(under?: readonly string[]): Promise<Postgres>;
   copy(): Cluster;
@@ -100,23 +101,30 @@ export async function makeCluster(script: string, input: string): Promise<Cluste
 }
 
 /**
- * Makes an empty data folder.
+ * Makes a data folder.
  * @param folder for it and its copies, which becomes PostgreSQL's.
  * @param settings besides those of a folder that goes with the run.
+ * @param like a stopped one to begin with, in place of an empty one.
  * @throws NotInstalled
  */
-export function initCluster(folder: string, settings: Readonly<Record<string, string>>): Cluster {
+export function initCluster(
+  folder: string,
+  settings: Readonly<Record<string, string>>,
+  like?: string,
+): Cluster {
   const bin = findPostgres();
   const user = unprivilegedUser();
   // PostgreSQL reaches a folder only through folders it may enter, and those of a run are root's.
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
   const original = join(folder, "original");
-  const options = ["--auth=trust", "--encoding=UTF8", "--lc-collate=C", "--lc-ctype=C.UTF-8"];
-  execFileSync(join(bin, "initdb"), ["-D", original, "-U", "postgres", "--no-sync", ...options], {
-    ...user,
-    cwd: folder,
-    stdio: ["ignore", "ignore", "inherit"],
-  });
+  if (like === undefined) {
+    const options = ["--auth=trust", "--encoding=UTF8", "--lc-collate=C", "--lc-ctype=C.UTF-8"];
+    execFileSync(join(bin, "initdb"), ["-D", original, "-U", "postgres", "--no-sync", ...options], {
+      ...user,
+      cwd: folder,
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+  } else copyCluster(like, original);
   writeFileSync(
     join(original, "postgresql.auto.conf"),
     // Reached by its socket; and nothing in it outlives the run, so nothing has to be synced.
@@ -126,17 +134,21 @@ export function initCluster(folder: string, settings: Readonly<Record<string, st
   );
   let copies = 0;
   const clusterIn = (data: string): Cluster => ({
+    data,
     start: (under) => start(bin, data, user, under),
     copy() {
       const copy = join(folder, `copy-${++copies}`);
-      // With its owner.
-      execFileSync("cp", ["-a", data, copy]);
+      copyCluster(data, copy);
       return clusterIn(copy);
     },
     remove: () => rmSync(data, { recursive: true }),
   });
   return clusterIn(original);
 }
+
+/** With its owner. */
+export const copyCluster = (from: string, to: string): void =>
+  void execFileSync("cp", ["-a", from, to]);
 
 /** Resolves as soon as it takes connections. */
 async function start(

@@ -32,7 +32,6 @@ export const csvRow = <Row>(columns: readonly Column<Row>[], row: Row): string =
 
 const csvLine = (cells: readonly Cell[]): string => cells.map(csvCell).join(",");
 
-/** Returns one row as a JSON object, with a member for each column. */
 export const jsonRow = <Row>(columns: readonly Column<Row>[], row: Row): Record<string, Cell> =>
   Object.fromEntries(columns.map((column) => [column.name, column.of(row)]));
 

@@ -73,14 +73,18 @@ export async function openService(
     else log.error({ err: fault }, what);
   };
 
+  // Closed again, the last first, unless the service opens.
+  await using opened = new AsyncDisposableStack();
   const reportKeys = report("keys", "keys cannot be read");
   const { databaseUrl } = config;
   const sharedKeys = databaseUrl === null ? null : await openDatabaseKeys(databaseUrl, reportKeys);
   if (sharedKeys === null) openFile(controlShape(dataDir)).close();
+  else opened.defer(() => sharedKeys.close());
   const lock = takeLock(
     join(dataDir, "server.lock"),
     `Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`,
   );
+  opened.defer(() => lock.release());
   const counting = {
     clock,
     patience: patience ?? { answer: config.countersPatienceMilliseconds },
@@ -89,10 +93,8 @@ export async function openService(
       databaseUrl === null ? "counts cannot be saved" : "counts are not shared",
     ),
   };
-  const counters = await openCounters(config, log, counting).catch((fault: unknown) => {
-    lock.release();
-    throw fault;
-  });
+  const counters = await openCounters(config, log, counting);
+  opened.defer(() => counters.close());
   const accountWorker = openAccountWorker({
     settings: () => ({
       ...config,
@@ -126,11 +128,8 @@ export async function openService(
       accountWorker.show(from, browse());
       offers?.tidy(from.generation.version);
     },
-  }).catch(async (fault: unknown) => {
-    await counters.close();
-    lock.release();
-    throw fault;
   });
+  opened.defer(() => datasets.close());
   // A worker reads the dataset while this thread imports the remaining modules.
   const { buildServer } = await import("#http/build-server.ts");
   const keyVerifier = openKeyVerifier({
@@ -246,6 +245,7 @@ export async function openService(
     lock.release();
   };
   let stopping: Promise<void> | undefined;
+  opened.move();
 
   return {
     server,

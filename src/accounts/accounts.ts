@@ -321,7 +321,6 @@ const accountOf = (row: AccountTable) => ({
 });
 
 interface Closing {
-  /** Number of the account. */
   account: number;
   actor: Actor;
   now: number;

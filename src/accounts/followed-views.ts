@@ -10,7 +10,6 @@ import { mayReadChanges } from "./plans.ts";
 const viewsMax = 100;
 
 interface Acting {
-  /** Number of the account. */
   account: number;
   /** Id of the person. */
   actor: string;

@@ -18,7 +18,6 @@ import { openSession } from "./sessions.ts";
 import type { Completion } from "./sign-up.ts";
 
 interface InvitationOrder {
-  /** Number of the account. */
   account: number;
   address: string;
   role: Role;

@@ -18,7 +18,6 @@ export const listMembers = (database: ControlDatabase, account: number) =>
     .execute();
 
 interface MemberChange {
-  /** Number of the account. */
   account: number;
   person: string;
   actor: Actor;

@@ -91,7 +91,9 @@ export async function readManifest(text: string, name: string): Promise<Manifest
       `${name} was not made by \`gp-records backup\`, or its manifest is damaged: ${reason}. Nothing was changed. If it is a backup, copy it here again; otherwise restore from another one.`,
     );
   if (value === null) throw notOurs("it does not begin with a manifest in JSON");
-  const [head, whole] = await compileSchemas();
+  // Loading the compiler takes long, and only a restore needs it.
+  const { Compile } = await import("typebox/schema");
+  const [head, whole] = [Compile(Type.Object(headMembers)), Compile(manifestSchema)];
   if (!head.Check(value)) throw notOurs(firstFault(head.Errors(value)[1]));
   const { backup_format: format, program } = value;
   const remedy = `Nothing was changed. The backup was made by gp-records ${program}: restore it with that version.`;
@@ -119,12 +121,6 @@ const storesOf = ({ schema }: Manifest): [StoreName, readonly string[]][] =>
     const taken = schema[store];
     return taken === undefined ? [] : [[store, taken] as [StoreName, readonly string[]]];
   });
-
-/** Compiles the schemas. Loads their compiler, which takes long, only here, because only a restore needs it. */
-async function compileSchemas() {
-  const { Compile } = await import("typebox/schema");
-  return [Compile(Type.Object(headMembers)), Compile(manifestSchema)] as const;
-}
 
 interface Finding {
   instancePath: string;

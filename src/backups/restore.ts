@@ -11,7 +11,6 @@ import {
 import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { operator, writeAudit } from "#store/audit.ts";
-import type { ControlTransaction } from "#store/control-tables.ts";
 import { controlFile, makePrivateFolder } from "#store/sqlite-file.ts";
 import { StoreFault } from "#store/domain-error.ts";
 import { sqliteFault } from "#store/store-fault.ts";
@@ -220,7 +219,9 @@ async function changeControl(
     await control.write(async (transaction) => {
       if (present !== null && !undoesEndings)
         await keepEndings(transaction, endings, { present, backup });
-      await endSessions(transaction);
+      // These may have ended or been used since. Signing in again costs little.
+      for (const table of ["session", "known_browser", "link"] as const)
+        await transaction.deleteFrom(table).execute();
       await writeAudit(transaction, "backup.restored", {
         actor: operator,
         subject: manifest.made_at,
@@ -233,14 +234,6 @@ async function changeControl(
   } finally {
     await control.close();
   }
-}
-
-/**
- * Deletes sessions, known browsers and links, which may have ended or been used since. Signing in again costs little.
- */
-async function endSessions(transaction: ControlTransaction): Promise<void> {
-  for (const table of ["session", "known_browser", "link"] as const)
-    await transaction.deleteFrom(table).execute();
 }
 
 /** Syncs the whole draft to disk. If `root` restores for another user, gives draft and locks to the folder's owner. */

@@ -16,7 +16,6 @@ import { listQuotasInForce, noPlan, putOnPlan } from "#accounts/plans.ts";
 import { makeResetLink } from "#accounts/credentials.ts";
 import { isLoopback, localUrl, readConfig } from "#config.ts";
 import { operator } from "#store/audit.ts";
-import type { Role } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
 import {
   argument,
@@ -177,26 +176,28 @@ const inviteCommand = command({
     account: option("--account <account>", "name or id (default: an account of their own)"),
     role: choice(
       "--role <role>",
-      "role in the account (default: owner if the account has no owner yet, otherwise member)",
+      "role in that account (default: owner if the account has no owner yet, otherwise member)",
       ["owner", "member"],
     ),
   },
   example: "accounts invite ada@example.com --account Acme --role owner",
-  run: ({ address, account, role }, context) =>
-    makeLink(context, async (control) => {
+  run: ({ address, account, role }, context) => {
+    if (role !== undefined && account === undefined)
+      throw usageFault(
+        "--role is a role in an account, so it needs --account, and no link was made. Name the account, or leave out --role: the person then owns an account of their own.",
+      );
+    return makeLink(context, async (control) => {
       const now = context.now();
       if (account === undefined) return inviteToSignUp(control, { address, now });
       const { number } = await requireOpenAccount(control.database, account);
-      const given = role ?? (await usualRole(control, number));
-      return invite(control, { account: number, address, role: given, actor: operator, now });
-    }),
+      const members = await listMembers(control.database, number);
+      const usual = members.some((member) => member.role === "owner") ? "member" : "owner";
+      const order = { account: number, address, role: role ?? usual, actor: operator, now };
+      return invite(control, order);
+    });
+  },
   text: linkText,
 });
-
-async function usualRole({ database }: ControlStore, account: number): Promise<Role> {
-  const members = await listMembers(database, account);
-  return members.some(({ role }) => role === "owner") ? "member" : "owner";
-}
 
 const resetLink = command({
   name: "reset-link",

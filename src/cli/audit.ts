@@ -26,7 +26,9 @@ const list = command({
     }),
   text: (entries) =>
     table(
-      entries,
+      entries.map(({ detail, ...entry }) => {
+        return { ...entry, detail: Object.keys(detail).length === 0 ? null : detail };
+      }),
       ["at", "actor", "action", "account", "subject", "detail"],
       "The audit log has no matching entry.",
     ),

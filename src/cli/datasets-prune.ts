@@ -3,14 +3,14 @@ import { readConfig } from "#config.ts";
 import { prune, type Pruned } from "#datasets/prune.ts";
 import type { DatasetStore } from "#datasets/store.ts";
 import { type Actor, service } from "#store/audit.ts";
+import { counted, grouped } from "#words.ts";
 import type { CliContext } from "./command.ts";
 import { type Change, noteChange } from "./data-dir.ts";
 
 export const freedBytes = ({ removed }: Pruned) =>
   removed.reduce((sum, { bytes }) => sum + bytes, 0);
 
-export const countText = ({ removed: { length } }: Pruned) =>
-  `${length} dataset${length === 1 ? "" : "s"}`;
+export const countText = ({ removed: { length } }: Pruned) => counted(length, "dataset");
 
 /** Datasets deleted after a publication, as reported by its command. */
 export interface Cleared {
@@ -48,7 +48,7 @@ export async function noteAndPrune(
   const text =
     versions.length === 0
       ? ""
-      : `Deleted ${countText(pruned)} older than the newest ${keep} (DATASETS_KEEP) and freed ${freedBytes(pruned).toLocaleString("en-US")} bytes.`;
+      : `Deleted ${countText(pruned)} older than the newest ${keep} (DATASETS_KEEP) and freed ${grouped(freedBytes(pruned))} bytes.`;
   return { versions, text };
 }
 

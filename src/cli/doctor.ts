@@ -1,5 +1,6 @@
 /** `gp-records doctor`: looks for faults of an installation, and says how to mend each. */
 import type { Result } from "#doctor/check.ts";
+import { counted } from "#words.ts";
 import { command } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import { onOneLine } from "./output.ts";
@@ -27,7 +28,7 @@ export const doctorCommand = command({
   },
   fault: (results) => {
     const failed = failedOf(results);
-    const words = `Found ${failed} thing${failed === 1 ? "" : "s"} to fix.`;
+    const words = `Found ${counted(failed, "thing")} to fix.`;
     return failed === 0 ? null : new CommandFault(exitCodes.unhealthy, words);
   },
 });

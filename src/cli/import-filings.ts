@@ -4,8 +4,9 @@ import { join } from "node:path";
 import type { FilingsReport } from "#filings/folder.ts";
 import type { SourceEntry } from "#records/canonical.ts";
 import type { Resolution, ResolvedGp, ResolveOptions } from "#sponsors/resolve.ts";
+import { counted } from "#words.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import { counted, onOneLine } from "./output.ts";
+import { onOneLine } from "./output.ts";
 
 export interface FilingsSummary {
   report: FilingsReport;

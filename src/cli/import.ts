@@ -7,6 +7,7 @@ import { encodings } from "#importers/encoding.ts";
 import type { ReadOptions } from "#importers/source-file.ts";
 import { demoSource } from "#records/common.ts";
 import { kinds, recordKinds } from "#records/kinds.ts";
+import { counted } from "#words.ts";
 import { CommandFault, exitCodes, usageFault } from "./command-fault.ts";
 import {
   argument,
@@ -29,7 +30,7 @@ import {
   openFilings,
   unnamedFault,
 } from "./import-filings.ts";
-import { counted, onOneLine, showProgress } from "./output.ts";
+import { onOneLine, showProgress } from "./output.ts";
 
 const args = {
   files: argument("<files...>", "files of the source, read in this order; - is standard input"),
@@ -207,7 +208,8 @@ async function runImport(
 ): Promise<Imported> {
   const { refuseUnreadable } = await import("#importers/source-file.ts");
   const { files, encoding, ...order } = given;
-  refuseTwice(files);
+  if (files.filter((file) => file === "-").length > 1)
+    throw usageFault("Standard input (-) can be read only once. Name - only once.");
   refuseUnreadable([...mapping, ...files]);
   return publishEntries(order, context, async () => ({
     entries: await open({ encoding, allowsEmpty: order.allowsEmpty }),
@@ -274,11 +276,6 @@ async function refuseSource(name: string): Promise<void> {
     name === demoSource ? "is reserved for the demo; choose another name" : sourceFault(name);
   if (fault !== undefined)
     throw usageFault(`option '--source <name>' argument '${name}' is invalid. It ${fault}.`);
-}
-
-function refuseTwice(files: readonly string[]): void {
-  if (files.filter((file) => file === "-").length > 1)
-    throw usageFault("Standard input (-) can be read only once. Name - only once.");
 }
 
 function parseRejectedMax(text: string): RejectedMax {

@@ -4,8 +4,8 @@ import { quotaMax } from "#limits/policy.ts";
 import type { Quotas } from "#store/control-tables.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
+import { counted } from "#words.ts";
 import { option } from "./command.ts";
-import { counted } from "./output.ts";
 
 const momentShape = /^\d{4}-\d{2}-\d{2}(?:T(?:[01]\d|2[0-3]):\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
 

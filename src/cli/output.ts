@@ -1,4 +1,5 @@
 /** Output of commands: lines and tables for people, without control characters, and progress of long commands. */
+import { grouped } from "#words.ts";
 
 /** Control characters except the line feed; line separators; marks that change the direction of text. */
 const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
@@ -41,14 +42,10 @@ export function table<Row extends object>(
 /** Returns a value as people read it, with a dash for null. */
 function cellText(value: unknown): string {
   if (value === null || value === undefined) return "-";
-  if (typeof value === "number") return value.toLocaleString("en-US");
+  if (typeof value === "number") return grouped(value);
   if (Array.isArray(value)) return value.join(", ");
   return typeof value === "string" ? timeText(value) : JSON.stringify(value);
 }
-
-/** Returns a number of things. @param what singular of their name, to which an s makes the plural. */
-export const counted = (number: number, what: string): string =>
-  `${number.toLocaleString("en-US")} ${what}${number === 1 ? "" : "s"}`;
 
 /** Returns a time without fractions of a second, such as `2026-11-21T09:30:00Z`; "-" for null, other text as it is. */
 export const timeText = (text: string | null): string =>
@@ -79,7 +76,7 @@ export function showProgress({
       if (now() - shownAt < everyMilliseconds) return;
       shownAt = now();
       isShown = true;
-      const text = `${count.toLocaleString("en-US")} ${what}`;
+      const text = `${grouped(count)} ${what}`;
       stream.write(stream.isTTY ? `\r\u001b[K${text}` : `${text}\n`);
     },
     clear(): void {

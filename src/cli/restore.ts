@@ -9,10 +9,11 @@ import type { Archive } from "#backups/unpack.ts";
 import { readConfig } from "#config.ts";
 import { Fault, parseDatabaseUrl } from "#config/settings.ts";
 import { whyNotRead } from "#datasets/dataset-fault.ts";
+import { counted } from "#words.ts";
 import { argument, command, flag, option } from "./command.ts";
 import { usageFault } from "./command-fault.ts";
 import { dataFolderFault } from "./datasets-folder.ts";
-import { counted, onOneLine, timeText } from "./output.ts";
+import { onOneLine, timeText } from "./output.ts";
 
 export const restoreCommand = command({
   name: "restore",
@@ -149,7 +150,7 @@ export function restoredText(
 
 function contentText({ dataset, accounts, keys, people }: Restored): string {
   const records = dataset === null ? "no dataset" : `the dataset ${dataset}`;
-  return `${records}, ${counted(accounts, "account")}, ${counted(keys, "key")} neither revoked nor expired, ${people === 1 ? "1 person" : `${people} people`}`;
+  return `${records}, ${counted(accounts, "account")}, ${counted(keys, "key")} neither revoked nor expired, ${counted(people, "person", "people")}`;
 }
 
 const section = (heading: string, lines: readonly string[]) =>

@@ -8,7 +8,6 @@ import type { Site } from "#pages/layout.ts";
 
 /** Media type of the forms of account pages. */
 export const formType = "application/x-www-form-urlencoded";
-/** Media type of a form with a file. */
 export const uploadType = "multipart/form-data";
 /** The only path that takes a form with a file. */
 export const uploadPath = "/browse/match";
@@ -17,7 +16,6 @@ export const fileBytesMax = 1024 * 1024;
 /** Maximum size of that form. Its fields may take a MiB in place of the file, and little beside it. */
 export const uploadBytesMax = fileBytesMax + 128 * 1024;
 
-/** A request for a page for people. */
 export interface PageRequest {
   method: "GET" | "HEAD" | "POST";
   /** Path without the query. */
@@ -74,7 +72,6 @@ export type ToAccountWorker =
   | { dataset: LoadOrder; browse: Config["browse"] }
   | { isLast: true };
 
-/** Messages from the account worker. */
 export type FromAccountWorker =
   | { number: number; answer: PageAnswer }
   | { number: number; look: Parameters<LookAtQuota> }

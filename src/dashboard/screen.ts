@@ -144,17 +144,14 @@ export interface AccountRequest {
   monotonicMicroseconds: number;
 }
 
-/** A request by a person who is signed in. */
 export interface SignedInRequest extends AccountRequest {
   signedIn: SignedIn;
 }
 
-/** A request by a signed-in member of an account. */
 export interface MemberRequest extends SignedInRequest {
   account: Membership;
 }
 
-/** A request by a reader of records. */
 export interface ReaderRequest extends AccountRequest {
   /** Account of a signed-in member; null for anybody else. */
   account: Membership | null;

@@ -1,7 +1,7 @@
 /** Mails account owners when a key is about to expire or a day's quota is nearly used up, once per event. */
 import { quotasInForce } from "#accounts/plans.ts";
 import { type ListedKey, listKeys } from "#keys/keys.ts";
-import type { WindowStatus } from "#limits/counters.ts";
+import type { QuotaStatus } from "#limits/counters.ts";
 import type { ControlDatabase } from "#store/control-tables.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import type { ControlStore } from "#store/stores.ts";
@@ -74,10 +74,13 @@ async function mailExpiries(services: Watched, account: OwnedAccount, now: numbe
   }
 }
 
-/** Tells owners that a day's quota is nearly used up, and again only after usage has fallen below half of it. */
+/**
+ * Tells owners that a day's quota is nearly used up, and again only after usage has fallen below half of it. While
+ * counts are not shared, nobody can tell whether it has.
+ */
 async function mailQuota(services: Watched, account: OwnedAccount, now: number): Promise<void> {
   const { control, mailer, base } = services;
-  const windows = await readWindows(services, account.number);
+  const { windows, isPartial } = await readQuotaStatus(services, account.number);
   const { quota, remaining } = windows.find(({ name }) => name === "day")!;
   const used = quota - remaining;
   const notice = { account: account.number, kind: quotaKind, subject: "day" };
@@ -86,11 +89,10 @@ async function mailQuota(services: Watched, account: OwnedAccount, now: number):
     const url = `${base}/account/usage`;
     for (const to of account.owners)
       mailer.send(quotaMail({ to, accountName: account.name, url }, { used, quota }));
-  } else if (used < quota / 2) await forgetNotice(control, notice);
+  } else if (used < quota / 2 && isPartial !== true) await forgetNotice(control, notice);
 }
 
 interface Notice {
-  /** Number of the account. */
   account: number;
   kind: string;
   /** Subject of the notice, such as a key's id. */
@@ -145,10 +147,10 @@ export function dueNotice(key: ListedKey, now: number): number | null {
   return expiryDays.findLast((days) => left <= days && life > days) ?? null;
 }
 
-/** Reads an account's quota windows: minute, hour and day. @param account the account's number. */
-export async function readWindows(
+/** Reads an account's quota status. @param account the account's number. */
+export async function readQuotaStatus(
   { control, lookAtQuota }: Pick<AccountServices, "control" | "lookAtQuota">,
   account: number,
-): Promise<readonly WindowStatus[]> {
-  return (await lookAtQuota(account, await quotasInForce(control.database, account))).windows;
+): Promise<QuotaStatus> {
+  return lookAtQuota(account, await quotasInForce(control.database, account));
 }

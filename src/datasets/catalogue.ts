@@ -206,7 +206,6 @@ export function findBefore(list: DatasetList): Generation | undefined {
   );
 }
 
-/** File name of a dataset that is being built. */
 export const draftName = ".draft.sqlite";
 /** Name of the file that holds record texts while a large dataset is built. */
 export const draftTextsName = ".draft.sqlite.texts";

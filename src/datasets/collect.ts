@@ -89,25 +89,23 @@ type Drafted =
   | DraftedRecord
   | { faults: readonly RecordFault[]; kind: RecordKind; sourceId: string };
 
-/** An entry of a source, with drafted records. */
 interface DraftedEntry {
   file: string;
   line: number;
   records: readonly Drafted[];
   /** GPs that the line only names. */
   namedGps: readonly Drafted[];
-  /** Records that the line asks to remove. */
   deleted: readonly RecordName[];
   /** Faults of the line itself. */
   faults: readonly RecordFault[];
 }
 
 function draftEntry(entry: SourceEntry, source: string, keep: KeepText): DraftedEntry {
-  const { file, line, deleted = none, faults, claims } = entry;
+  const { file, line, deleted = none, faults, claims, isPlain } = entry;
   if (faults.length > 0)
     return { file, line, records: none, namedGps: none, deleted: none, faults };
   const draft = (record: CanonicalRecord): Drafted => {
-    const found = checkRecord(record);
+    const found = checkRecord(record, isPlain);
     if (found.length === 0) return draftRecord(record, source, keep, claims);
     return { faults: found, kind: record?.record, sourceId: record?.id };
   };

@@ -20,7 +20,7 @@ const recordTable = (kind: RecordKind) => `
   );`;
 
 /**
- * SQLite settings for a draft. Nothing reads it before it is complete and synced, so it needs neither journal nor
+ * SQLite settings for a draft. Nothing serves it before it is complete and synced, so it needs neither journal nor
  * locks. With large pages there are fewer to write and check, and less space is wasted.
  */
 export const draftPragmas = `pragma page_size = 16384; pragma journal_mode = off;

@@ -117,7 +117,8 @@ function settleFormerIds(
   for (const gp of own) gp.id = lastingId(gp.id);
   const merging = own.filter((gp) => gp.formerIds.length > 0);
   if (merging.length > 0) merge(merging, leads, lastingId, previous);
-  refuseTwins(gps, leads);
+  for (const [id, same] of Map.groupBy(gps, (gp) => leads.get(gp.id) ?? gp.id))
+    if (same.length > 1) throw twins(id, same);
   return leads;
 }
 
@@ -169,12 +170,6 @@ function claim(
   return rival === undefined
     ? null
     : `'${rival.sourceId}' and '${record.sourceId}' of source '${record.source}'`;
-}
-
-/** Throws DatasetFault if two GPs have the same lasting id. */
-function refuseTwins(gps: readonly DraftRecord[], leads: ReadonlyMap<string, string>): void {
-  for (const [id, same] of Map.groupBy(gps, (gp) => leads.get(gp.id) ?? gp.id))
-    if (same.length > 1) throw twins(id, same);
 }
 
 function twins(id: string, gps: readonly DraftRecord[]): DatasetFault {

@@ -122,6 +122,7 @@ export function openSharedStore(
       const path = cache.temporaryPath();
       try {
         await pullFile(session, generation.version, path);
+        addedHere.add(generation.version);
         return cache.adopt(path, generation);
       } catch (error) {
         rmSync(path, { force: true });
@@ -183,6 +184,8 @@ export function openSharedStore(
     }
   }
 
+  const addedHere = new Set<string>();
+
   return {
     folder,
     changesDays,
@@ -203,12 +206,13 @@ export function openSharedStore(
         await pushDataset(session, path, generation, !isStaged);
         await session.query(raiseChange);
       });
+      addedHere.add(generation.version);
       return cache.adopt(path, generation);
     },
     async publish(version, expected, made) {
       const step = made === null ? null : await storeStep(expected!, version, made);
       const kept = await read();
-      const found = findAny(kept, version);
+      const found = findAny(kept, version) ?? (addedHere.has(version) ? null : kept.find(version));
       if (found === null) throw lockLost(version, placeName(url));
       const published = asPublished(found, timeOf(kept.readAt), expected);
       const noted = await listPublications(main);

@@ -123,7 +123,6 @@ function draftAgain(
 
 const none: readonly string[] = [];
 
-/** Links in a document. */
 interface Linked {
   gps?: { id: string }[];
   project_ids?: string[];

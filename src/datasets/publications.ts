@@ -55,7 +55,6 @@ export function openPublications(datasetsFolder: string) {
       return publications;
     },
     stepPath,
-    /** Opens a step. Returns null if it is not stored. */
     openStep(from: string, to: string): StoredStep | null {
       if (!existsSync(stepPath(from, to))) return null;
       return openIndex(indexPath(from, to));

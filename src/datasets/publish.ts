@@ -30,7 +30,7 @@ import { join } from "node:path";
 import type { SourceEntry } from "#records/canonical.ts";
 import { demoSource } from "#records/common.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
-import { syncPath } from "#store/whole-file.ts";
+import { syncMeanwhile } from "#store/whole-file.ts";
 import { type DatasetList, draftName, draftTextsName } from "./catalogue.ts";
 import { publishNext, refuseUnreadable } from "./choose.ts";
 import { type Collected, collectSource } from "./collect.ts";
@@ -126,7 +126,12 @@ export async function importSource(
     const order = { path, request, dropped, builtAt, previous, texts };
     const { meta, ...built } = await build(order);
     if (meta === null || request.isDryRun) return built;
-    verifyGeneration(path, " Nothing was published. Import again, and check the disk.");
+    const synced = syncMeanwhile(path);
+    try {
+      verifyGeneration(path, " Nothing was published. Import again, and check the disk.");
+    } finally {
+      await synced;
+    }
     const generation = generationOf(path, meta, built.records!, current?.version ?? null);
     const draft = { path, generation, isStaged };
     if (!isStaged) return { ...built, published: await addAndPublish(store, draft) };
@@ -238,7 +243,6 @@ async function build({
     onWritten: (written) => onProgress(written, "written"),
   });
   if (meta === null) return { ...result, outcome: "unchanged", changes, records: counts, meta };
-  syncPath(path);
   const droppedCount = previous.countOf(dropped);
   return { ...result, outcome: "built", changes, droppedCount, records: counts, meta };
 }

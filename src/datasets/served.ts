@@ -56,7 +56,7 @@ function readServed(db: DatabaseSync, meta: Meta) {
   let crc = 0;
   // By kind and then by position, which is the order of the checksum.
   for (const kind of recordKinds) {
-    const pieceOf = openDocumentPieces(db, kind);
+    const pieceOf = openPieces(db, kind, "document");
     for (let from = 0; from < documentCount(documents[kind]); from += documentsOfPiece) {
       const piece = pieceOf(from, from + documentsOfPiece - 1);
       fill(documents[kind], from, piece);
@@ -97,15 +97,16 @@ export function indexChecksum(arrays: Iterable<StoredArray>): string {
 const documentsOfPiece = 256;
 
 /**
- * Returns a function that reads and joins a kind's documents from one position to another, both included. The function
- * returns bytes, because decoding and encoding them again would take as long as everything else.
+ * Returns a function that reads and joins the values of a column from one position to another, both included. The
+ * function returns bytes, because decoding and encoding them again would take as long as everything else.
  */
-export function openDocumentPieces(
+export function openPieces(
   db: DatabaseSync,
   kind: RecordKind,
+  column: "document" | "content_hash",
 ): (from: number, to: number) => Buffer<ArrayBuffer> {
   const statement = db.prepare(
-    `select cast(group_concat(document, '') as blob) from ${kind} where position between ? and ?`,
+    `select cast(group_concat(${column}, '') as blob) from ${kind} where position between ? and ?`,
   );
   statement.setReturnArrays(true);
   return (from, to) => {

@@ -40,7 +40,6 @@ const elementOf = (array: ArrayBufferView): Element =>
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
   new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
 
-/** Rebuilds a tree from its stored arrays. */
 export function treeOf(all: readonly StoredArray[]): object {
   const tree: Record<string, unknown> = {};
   for (const array of all) {

@@ -86,7 +86,6 @@ export async function pushDataset(
   await session.query("insert into dataset (version, facts, is_added) values ($1, $2, $3)", values);
 }
 
-/** Returns the name of a step in the database. */
 export const stepName = (from: string, to: string) => `${from}..${to}`;
 
 /** Stores the file of a step. Returns false if it is already stored. */

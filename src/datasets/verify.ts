@@ -15,7 +15,7 @@ import { openGeneration } from "./open-generation.ts";
 import { hasPublishedIds } from "./previous.ts";
 import { arraysOf } from "./rows.ts";
 import { timeMember } from "./render.ts";
-import { hexadecimal, indexChecksum, openDocumentPieces } from "./served.ts";
+import { hexadecimal, indexChecksum, openPieces } from "./served.ts";
 import { arraysIn, free, readArrays } from "./stored-arrays.ts";
 
 /**
@@ -24,8 +24,14 @@ import { arraysIn, free, readArrays } from "./stored-arrays.ts";
  */
 const sampleSize = 1000;
 
-/** Number of documents that are read together. The bytes of all would not fit into memory. */
-const batchSize = 500;
+/** Number of bytes of a document's hash in its row. */
+const hashBytes = 16;
+
+/**
+ * Number of documents that are read together. The text of most batches is below 128 KiB: V8 frees longer texts later, so
+ * that an import would take 30 MB more.
+ */
+const batchSize = 128;
 
 /** Verifies a generation's file. @throws DatasetFault that names the fault, with the given advice. */
 export function verifyGeneration(path: string, advice = ""): void {
@@ -68,7 +74,7 @@ function firstFault(db: DatabaseSync, meta: Meta): string | undefined {
     return "its version does not match its hash and build time";
   if (hexadecimal(gathered.checksum) !== meta.documents_crc32)
     return "the checksum of its documents differs";
-  if (count(db, "(select source from canonical except select name from source)") !== 0)
+  if (count(db, "canonical where source not in (select name from source)") !== 0)
     return "its table source does not match its documents";
   if (!areFormerIds(db, gathered.formerIds))
     return "its table former_id does not match its documents";
@@ -90,7 +96,8 @@ function readBack(
   const everyNth = Math.ceil(records / sampleSize);
   const lengths = new Uint32Array(records);
   const ownLengths = new Uint32Array(records);
-  const piecesOf = openDocumentPieces(db, kind);
+  const documentsOf = openPieces(db, kind, "document");
+  const hashesOf = openPieces(db, kind, "content_hash");
   const rows = db.prepare(
     `select ${documentColumns} from ${kind} where position between ? and ? order by position`,
   );
@@ -101,16 +108,22 @@ function readBack(
   for (let from = 0; from < records; from += batchSize) {
     const to = from + batchSize - 1;
     const batch = rows.all(from, to) as unknown as DocumentRow[];
-    const bytes = piecesOf(from, to);
+    const bytes = documentsOf(from, to);
+    const characters = bytes.toString("latin1");
+    const hashes = hashesOf(from, to);
     let start = 0;
     for (const row of batch) {
-      const [position, id, , , ownLength, length] = row;
+      const [position, id, , ownLength, length] = row;
       if (position !== expected++) return withGap(kind);
       const end = start + length;
-      const document = { bytes, start, end, characters: bytes.toString("latin1", start, end) };
+      const tail = characters.slice(start + ownLength, end);
+      const document = { bytes, characters, start, end, tail };
       start = end;
       const isOfSample = position % everyNth === 0;
-      if (!isPlaced(row, document) || (isOfSample && !isUnchanged(row, document)))
+      if (
+        !isPlaced(row, document) ||
+        (isOfSample && !isUnchanged(row, document, hashes.subarray((position - from) * hashBytes)))
+      )
         return `document ${id} does not match its row`;
       lengths[position] = length;
       ownLengths[position] = ownLength;
@@ -128,14 +141,14 @@ function readBack(
       }
       for (const former of formerIds.get(id) ?? []) indexer.addFormerId(former, position);
       if (isOfSample) JSON.parse(textOf(document));
-      for (const gpId of gpIdsIn(row, document)) {
+      for (const gpId of gpIdsIn(document)) {
         const gp = positionOfGp.get(gpId);
         if (gp === undefined) return `document ${id} names ${gpId}, which does not exist`;
         indexer.addLink(kind, position, gp);
       }
     }
     if (start !== bytes.length) return `its ${kind} documents are not as long as their rows say`;
-    contentHashes.update(batch.map((row) => row[2]).join(""), "hex");
+    contentHashes.update(hashes);
     gathered.checksum = crc32(bytes, gathered.checksum);
     free(bytes);
   }
@@ -148,53 +161,55 @@ const withGap = (kind: RecordKind) =>
 type DocumentRow = readonly [
   position: number,
   id: string,
-  contentHash: string,
   updatedAt: string,
   ownLength: number,
   bytes: number,
 ];
 
-/** Columns of a `DocumentRow`. Hashes are text, because 65,000 small arrays take several times as long to make. */
-const documentColumns =
-  "position, id, lower(hex(content_hash)), updated_at, own_length, octet_length(document)";
+/** Columns of a `DocumentRow`. Hashes are read together, because 65,000 strings take several times as long to make. */
+const documentColumns = "position, id, updated_at, own_length, octet_length(document)";
 
 /** A stored document in the bytes of a batch. */
 interface StoredDocument {
   bytes: Buffer;
-  start: number;
-  end: number;
   /**
-   * Its bytes, one character each. All text that is searched for is ASCII, and in UTF-8 no other character has ASCII
+   * The bytes, one character each. All text that is searched for is ASCII, and in UTF-8 no other character has ASCII
    * bytes.
    */
   characters: string;
+  start: number;
+  end: number;
+  /** Its characters after its own members. */
+  tail: string;
 }
 
 const textOf = ({ bytes, start, end }: StoredDocument) => bytes.toString("utf8", start, end);
 
 /** Reports whether id and time match the row, and the document's own members end where the row says. */
 function isPlaced(
-  [, id, , updatedAt, ownLength]: DocumentRow,
-  { characters }: StoredDocument,
+  [, id, updatedAt, ownLength, length]: DocumentRow,
+  { characters, start, tail }: StoredDocument,
 ): boolean {
   const ending = `${timeMember}${updatedAt}"`;
   return (
-    characters.startsWith(`{"id":"${id}",`) &&
+    characters.startsWith(`{"id":"${id}",`, start) &&
     ownLength >= ending.length &&
-    characters.startsWith(ending, ownLength - ending.length) &&
+    ownLength <= length &&
+    characters.startsWith(ending, start + ownLength - ending.length) &&
     // The record's own `updated_at` is the last: no later member contains another.
-    !characters.includes(timeMember, ownLength)
+    !tail.includes(timeMember)
   );
 }
 
-/** Reports whether the content of the document has the hash of its row. */
+/** Reports whether the content of the document has the hash of its row. @param hashes hashes from this row on. */
 function isUnchanged(
-  [, , contentHash, updatedAt, ownLength]: DocumentRow,
+  [, , updatedAt, ownLength]: DocumentRow,
   { bytes, start, end }: StoredDocument,
+  hashes: Buffer,
 ): boolean {
   const timeEnd = start + ownLength - 1;
   const content = [bytes.subarray(start, timeEnd - updatedAt.length), bytes.subarray(timeEnd, end)];
-  return hashOfContent(Buffer.concat(content)) === contentHash;
+  return hashOfContent(Buffer.concat(content)) === hashes.toString("hex", 0, hashBytes);
 }
 
 /**
@@ -205,13 +220,13 @@ const sortMembers = { signal: ',"date":"', other: ',"name":"' } as const;
 const [quote, backslash] = [0x22, 0x5c];
 
 /** Returns the sort key of a document. @throws Error if it has no such member. */
-function sortKeyIn(kind: RecordKind, { bytes, start, characters }: StoredDocument): string {
+function sortKeyIn(kind: RecordKind, { bytes, characters, start, end }: StoredDocument): string {
   const member = sortMembers[kind === "signal" ? kind : "other"];
-  const from = characters.indexOf(member) + member.length - 1;
+  const from = characters.indexOf(member, start) + member.length - 1;
   let to = from + 1;
-  for (let unit; to < characters.length && (unit = characters.charCodeAt(to)) !== quote;)
+  for (let unit; to < end && (unit = characters.charCodeAt(to)) !== quote;)
     to += unit === backslash ? 2 : 1;
-  const value = JSON.parse(bytes.toString("utf8", start + from, start + to + 1)) as string;
+  const value = JSON.parse(bytes.toString("utf8", from, to + 1)) as string;
   return sortKeyOf({ record: kind, name: value, date: value } as unknown as CanonicalRecord);
 }
 
@@ -243,12 +258,12 @@ const idMember = '{"id":"';
 const idLength = 19;
 
 /** Returns the GP ids at the end of a document. No string can look like a member, because its quotes are escaped. */
-function gpIdsIn([, , , , ownLength]: DocumentRow, { characters }: StoredDocument): string[] {
+function gpIdsIn({ tail }: StoredDocument): string[] {
   const ids: string[] = [];
-  let at = characters.indexOf(gpsMember, ownLength);
-  while ((at = characters.indexOf(idMember, at)) >= 0) {
+  let at = tail.indexOf(gpsMember);
+  while ((at = tail.indexOf(idMember, at)) >= 0) {
     at += idMember.length;
-    ids.push(characters.slice(at, at + idLength));
+    ids.push(tail.slice(at, at + idLength));
   }
   return ids;
 }

@@ -100,7 +100,6 @@ function writePairs(
 /** Facts about a GP for records that link to it. */
 interface WrittenGp {
   position: number;
-  /** JSON of a link to the GP. */
   linkJson: string;
   /** JSON of the lists that a principal inherits. */
   listsJson: string;
@@ -238,7 +237,7 @@ function openDocumentWriter(
           record.source,
           record.sourceId,
           before?.since ?? builtAt,
-          Buffer.from(hash, "hex"),
+          hash,
           updatedAt,
           links.statedAt === null ? 0 : 1,
           ownLength,
@@ -260,8 +259,8 @@ function openDocumentWriter(
   };
 }
 
-/** SQL for a row whose document is bytes: SQLite copies bytes as they are, but would have to encode a string. */
-const row = `(${"?, ".repeat(9)}cast(? as text))`;
+/** SQL for a row. SQLite copies a document's bytes as they are, and decodes a hash faster than a Buffer is made. */
+const row = `(${"?, ".repeat(5)}unhex(?), ${"?, ".repeat(3)}cast(? as text))`;
 const columns = 10;
 
 /** Number of rows in a statement. One statement for many small rows takes half as long as one for each row. */

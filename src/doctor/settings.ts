@@ -71,6 +71,8 @@ export const counters: Check = {
   async look({ config }) {
     if (config === null || config.databaseUrl === null) return [];
     const { countersUrl, databaseUrl: url } = config;
+    // The check of the database may just have failed to connect. This one tries by itself, to say why.
+    (await import("#store/postgres.ts")).gateOf(url).tried(true);
     const engine: Engine = await (countersUrl === null
       ? (await import("#limits/postgres-engine.ts")).openPostgresEngine(url)
       : (await import("#limits/valkey-engine.ts")).openValkeyEngine(countersUrl));

@@ -25,11 +25,9 @@ export function openRecordSource(path: string, generation: Generation) {
     generation,
     /** Yields the records of a kind in display order as pieces of NDJSON, byte for byte as in the API's `data`. */
     lines: (kind: RecordKind) => inPieces(documents(kind).map((document) => `${document}\n`)),
-    /** Yields the same records, parsed. */
     records: (kind: RecordKind) => parsed(documents(kind)),
     /** Yields the same records, parsed, but GPs without the records that they embed, which are most of the bytes. */
     ownRecords: (kind: RecordKind) => parsed(documents(kind, false)),
-    /** Returns the number of links from the records of a kind to GPs. */
     countLinks(kind: RecordKind): number {
       const count = db.prepare("select length(bytes) / 4 as links from array where name = ?");
       return Number(count.get(`recordsOfGp.${kind}.items`)!["links"]);

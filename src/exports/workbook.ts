@@ -133,7 +133,6 @@ export const notes: readonly (readonly [what: string, value: string])[] = [
   ["Dates", "A date that is not known to the day is text: a year, or a year and a month."],
 ];
 
-/** Returns a sheet of records of a kind. */
 export function recordSheet(
   kind: RecordKind,
   columns: readonly RecordColumn[],

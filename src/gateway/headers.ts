@@ -98,7 +98,6 @@ export const validators = ({ tag, datasetVersion }: { tag: string; datasetVersio
   "cache-control": "private, no-cache",
 });
 
-/** Page of a list, as its links need it. */
 interface LinkedPage {
   path: string;
   query: Omit<Query, "filter">;
@@ -119,7 +118,8 @@ export function pageLinks({ path, query, total }: LinkedPage, publicUrl: string 
     `<${base}${path}?${pageQuery(filter, limit, target)}>; rel="${rel}"`;
   const links = [to(0, "first")];
   // Pages are aligned to the current offset, so that the next page's prev link leads back to this page.
-  const last = total === 0 ? 0 : lastOffset(offset % limit, limit, total);
+  const first = offset % limit;
+  const last = total <= first ? 0 : first + Math.floor((total - 1 - first) / limit) * limit;
   if (offset > 0) links.push(to(Math.max(0, Math.min(offset - limit, last)), "prev"));
   if (offset + limit < total && offset + limit <= parameterBounds.offsetMax)
     links.push(to(offset + limit, "next"));
@@ -131,11 +131,6 @@ export function pageLinks({ path, query, total }: LinkedPage, publicUrl: string 
 /** Returns the link to the API description. @param publicUrl null for a reference relative to the request's host. */
 export const descriptionLink = (publicUrl: string | null): string =>
   `<${publicUrl ?? ""}/openapi.json>; rel="service-desc"`;
-
-function lastOffset(first: number, limit: number, total: number): number {
-  if (total <= first) return 0;
-  return first + Math.floor((total - 1 - first) / limit) * limit;
-}
 
 /** Encodings of answers, in order of preference. */
 const encodings = ["br", "gzip"] as const;

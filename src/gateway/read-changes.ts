@@ -43,7 +43,6 @@ export function changesRefusal({ key }: Caller): Problem | undefined {
   );
 }
 
-/** Returns the read that lists publications. */
 export function changesRead(dependencies: ReadDependencies): Read {
   const { operations, pageSizeMax, publicUrl, changes } = dependencies;
   const find = (asked: Asked) => {

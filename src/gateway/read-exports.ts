@@ -23,7 +23,6 @@ import {
 
 export const exportsPath = "/exports";
 
-/** Returns the read that lists the files. */
 export function exportsRead(dependencies: ReadDependencies, offers: ExportOffers): Read {
   const { publicUrl } = dependencies;
   const find = (asked: Asked) => {
@@ -67,7 +66,6 @@ interface Wanted {
   contentType: string;
 }
 
-/** Returns the read that serves the files. */
 export function exportFilesRead(dependencies: ReadDependencies, offers: ExportOffers): Read {
   const { gateway, operations, publicUrl } = dependencies;
   const find = (asked: Asked): Found<Wanted> => {

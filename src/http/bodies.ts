@@ -12,7 +12,6 @@ import { clientAddress, noBody, type Route } from "./routes.ts";
  */
 const bodyBytesMax = 64 * 1024;
 
-/** Returns the maximum size of the body of a request on a route, in bytes. */
 export const bodyMaximum = (route: Route | null): number => route?.bodyBytesMax ?? bodyBytesMax;
 
 export const bodyTooLarge = (maximum: number) =>

@@ -187,7 +187,6 @@ const preflightHeaders = preflight(readMethods, readHeaders);
 /** Headers with the MCP revision and, since revision 2026-07-28, the method and the name in the message. */
 export const mcpHeaders = ["mcp-protocol-version", "mcp-method", "mcp-name"] as const;
 
-/** Headers of the response to a preflight for `/mcp`. */
 const mcpPreflightHeaders = preflight(
   [...readMethods, "POST"],
   `${readHeaders}, authorization, content-type, ${mcpHeaders.join(", ")}`,

@@ -15,7 +15,6 @@ import type { HttpDependencies } from "./dependencies.ts";
 import { hasTwoKeys, type Exchange, type Route, sentOnce } from "./routes.ts";
 import { answerWithProblem, reportProblem, sendAnswer } from "./send-answer.ts";
 
-/** Media type of a message. */
 const messageType = "application/json";
 
 export const mcpRoute = (http: HttpDependencies): Route => ({

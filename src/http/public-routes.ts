@@ -18,12 +18,12 @@ import { readAssets } from "#pages/assets.ts";
 import { notReadyDetails, problemCodes, unavailable } from "#problems.ts";
 import type { Publication } from "#records/publication.ts";
 import { type HttpDependencies, whyNotReady } from "./dependencies.ts";
-import type { PublicTexts } from "./public-texts.ts";
 import { type Route, otherPaths, readMethods } from "./routes.ts";
 import { html, json, pageHeaders, type HttpAnswer, sendAnswer } from "./send-answer.ts";
 
 export function publicRoutes(http: HttpDependencies): Route[] {
-  const texts = once(() => loadTexts(http));
+  // Imported on the first request for a text, so that the start does not wait for it.
+  const texts = once(async () => (await import("./public-texts.ts")).openPublicTexts(http));
   const fixed = (path: string) => {
     const make = () => once(async () => (await texts()).fixed[path]!());
     // Only the readers of records change while the service runs.
@@ -76,14 +76,6 @@ function healthRoutes(http: HttpDependencies): Route[] {
     },
   });
   return [route("/health", () => undefined), route("/ready", () => whyNotReady(http))];
-}
-
-/**
- * Loads the module that makes the texts, on the first request for one of them, so that the start does not wait for it.
- */
-async function loadTexts(http: HttpDependencies): Promise<PublicTexts> {
-  const { openPublicTexts } = await import("./public-texts.ts");
-  return openPublicTexts(http);
 }
 
 /** Returns a function that makes a value on its first call and keeps it. If that fails, the next call tries again. */

@@ -26,8 +26,6 @@ import { hoursKeptDays } from "#usage/retention.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { describeApi } from "./describe-api.ts";
 
-export type PublicTexts = ReturnType<typeof openPublicTexts>;
-
 /** Returns functions that make the texts. The landing page, its index and the page about privacy describe the current dataset. */
 export function openPublicTexts(http: HttpDependencies) {
   const { operations } = http;
@@ -39,7 +37,6 @@ export function openPublicTexts(http: HttpDependencies) {
   }));
   return {
     landing: () => landing(http),
-    /** Returns the index as JSON. */
     landingIndex: () => JSON.stringify(landingIndex(factsOf(http, null))),
     privacy: () =>
       privacyPage({

@@ -59,7 +59,6 @@ export function logUnrouted(
   log.info({ request_id: requestId, status, problem: code }, "request");
 }
 
-/** Stream that pino writes its lines to. */
 export interface LogStream {
   write(lines: string): void;
   /** Buffers a line, to be written together with those that follow soon. If missing, each line is written at once. */

@@ -26,14 +26,15 @@ export async function* readNdjson(
     const name = shownName(file);
     let line = 0;
     let isEmpty = true;
-    for await (const { lines, ended } of readLines(file, encoding))
-      for (const bytes of lines) {
+    for await (const { bytes, ended } of readBlocks(file, encoding))
+      for (const text of linesIn(bytes, decode)) {
         line++;
-        const text = bytes.length > lineBytesMax ? tooLong : decode(bytes);
         const value = text instanceof Unreadable ? text : readLine(text);
         if (value === undefined) continue;
         isEmpty = false;
-        yield entryOf(name, line, ended, value);
+        const entry = entryOf(name, line, ended, value);
+        if (typeof text === "string" && isPlain(text)) entry.isPlain = true;
+        yield entry;
       }
     if (isEmpty && !allowsEmpty) refuseEmpty(name);
   }
@@ -42,33 +43,47 @@ export async function* readNdjson(
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-/** Lines without their ends. */
-interface Lines {
-  lines: Buffer[];
+/** Whole lines, without the end of the last. */
+interface Block {
+  bytes: Buffer;
   /** False if the file ends without a line end, so that the line may be cut off. */
   ended: boolean;
 }
 
 /** Yields the lines of a file, some at a time, in bounded memory however long a line is. */
-async function* readLines(file: string, encoding: Encoding): AsyncGenerator<Lines> {
-  const withoutReturn = (line: Buffer) =>
-    line.at(-1) === carriageReturn ? line.subarray(0, -1) : line;
+async function* readBlocks(file: string, encoding: Encoding): AsyncGenerator<Block> {
   let begun: Buffer = Buffer.alloc(0);
   for await (const chunk of readBytes(file, encoding)) {
     if (begun.length > lineBytesMax + 1 && !chunk.includes(newline)) continue;
     const bytes = begun.length === 0 ? chunk : Buffer.concat([begun, chunk]);
-    const lines: Buffer[] = [];
-    let start = 0;
-    for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, start)) {
-      lines.push(withoutReturn(bytes.subarray(start, end)));
-      start = end + 1;
-    }
-    yield { lines, ended: true };
+    const end = bytes.lastIndexOf(newline);
+    if (end >= 0) yield { bytes: bytes.subarray(0, end), ended: true };
     // Two bytes more than a line may have prove that it is too long, because one may be a carriage return.
-    begun = bytes.subarray(start, start + lineBytesMax + 2);
+    begun = bytes.subarray(end + 1, end + 1 + lineBytesMax + 2);
   }
-  if (begun.length > 0) yield { lines: [withoutReturn(begun)], ended: false };
+  if (begun.length > 0) yield { bytes: begun, ended: false };
 }
+
+/** Returns the lines of a block without their ends. Decodes them together, which is faster, if all are readable. */
+function linesIn(bytes: Buffer, decode: ReturnType<typeof decoderOf>): (string | Unreadable)[] {
+  const text = bytes.length > lineBytesMax ? tooLong : decode(bytes);
+  if (typeof text === "string")
+    return text.split("\n").map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
+  const lines: (string | Unreadable)[] = [];
+  for (let start = 0, end; start <= bytes.length; start = end + 1) {
+    end = bytes.indexOf(newline, start);
+    if (end < 0) end = bytes.length;
+    const line = bytes.subarray(start, bytes[end - 1] === carriageReturn ? end - 1 : end);
+    lines.push(line.length > lineBytesMax ? tooLong : decode(line));
+  }
+  return lines;
+}
+
+/**
+ * Reports whether a line contains neither an escape nor DEL. Its values then have no ASCII control characters or lone
+ * surrogates, because JSON must escape all of these but DEL.
+ */
+const isPlain = (text: string) => !text.includes("\\") && !text.includes("\x7f");
 
 /** Returns a line's object, or Unreadable if there is none. Returns undefined for a blank line. */
 function readLine(text: string): object | Unreadable | undefined {

@@ -6,10 +6,10 @@ import { ImportFault } from "./import-fault.ts";
 /** Name of standard input among the files of a command. */
 const standardInput = "-";
 
-/** Returns the name of a file in reports. */
 export const shownName = (file: string) => (file === standardInput ? "<stdin>" : file);
 
-const chunkBytes = 256 * 1024;
+/** Number of bytes that are read together. As text they are below 128 KiB, which V8 frees soonest. */
+const chunkBytes = 96 * 1024;
 
 const openSource = (file: string): AsyncIterable<Buffer> =>
   file === standardInput ? process.stdin : createReadStream(file, { highWaterMark: chunkBytes });

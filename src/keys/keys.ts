@@ -11,6 +11,7 @@ import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import { makeId, makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
+import { exactTime } from "#words.ts";
 import { digestKey, hintOf, makeKey } from "./api-key.ts";
 
 /** A key just issued, with its whole text, which is stored nowhere. Show it once, then forget it. */
@@ -252,14 +253,11 @@ function refuseEnded(old: ApiKeyTable, now: number): void {
   };
   const another = "Create a new key instead.";
   const state = keyState(old, now);
-  if (state === "revoked") refuse(`was revoked at ${shownTime(old.revoked_at!)}. ${another}`);
+  if (state === "revoked") refuse(`was revoked at ${exactTime(old.revoked_at!)}. ${another}`);
   if (old.replaced_by !== null)
     refuse(`has already been rotated. Rotate '${old.replaced_by}', which replaced it.`);
-  if (state === "expired") refuse(`expired at ${shownTime(old.expires_at!)}. ${another}`);
+  if (state === "expired") refuse(`expired at ${exactTime(old.expires_at!)}. ${another}`);
 }
-
-/** Returns a time to the second, as pages show it, such as `2026-11-20 03:00:00 UTC`. */
-const shownTime = (time: string): string => `${time.slice(0, 10)} ${time.slice(11, 19)} UTC`;
 
 /** Returns a one-time value for a form that creates or rotates a key. */
 export const newForm = makeToken;
@@ -413,7 +411,7 @@ async function madeBefore(
     const free = new Date(made.at(-createdADayMax)! + dayMilliseconds).toISOString();
     throw new DomainError(
       "conflict",
-      `No key was created: members of this account created ${today.length} keys in the last 24 hours, and the limit is ${createdADayMax}. The next key can be created after ${shownTime(free)}.`,
+      `No key was created: members of this account created ${today.length} keys in the last 24 hours, and the limit is ${createdADayMax}. The next key can be created after ${exactTime(free)}.`,
     );
   }
   return undefined;

@@ -52,6 +52,8 @@ export interface QuotaStatus {
   readonly violated: readonly WindowName[];
   /** Whole seconds, rounded up, until all windows would admit the request; 0 if it is admitted. */
   readonly retryAfterSeconds: number;
+  /** True if only the requests of this instance were counted, because counts are not shared at the moment. */
+  readonly isPartial?: true;
 }
 
 /**

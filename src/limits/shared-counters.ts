@@ -85,14 +85,11 @@ export async function openSharedCounters({
     }
     group!.requests += requests > 1 ? -requests : requests;
     group!.waiting.push(answered);
-    flushSoon();
+    if (!isFlushDue && sent === null) {
+      isFlushDue = true;
+      setImmediate(flush);
+    }
     return answered.promise;
-  };
-
-  const flushSoon = () => {
-    if (isFlushDue || sent !== null) return;
-    isFlushDue = true;
-    setImmediate(flush);
   };
 
   /** Sends collected groups. Only one batch is in progress at a time, so batches grow as an engine gets slower. */
@@ -136,10 +133,15 @@ export async function openSharedCounters({
 
   const answerAlone = ({ account, quotas, requests, waiting }: AskedGroup) => {
     for (const { resolve, reject } of waiting)
-      if (requests === 0) resolve(own.look(account, quotas));
+      if (requests === 0) resolve(lookAlone(account, quotas));
       else if (outage === "deny") reject(countersAway());
       else resolve(takeAlone(account, quotas, Math.max(1, -requests)));
   };
+
+  const lookAlone = (account: number, quotas: Quotas): QuotaStatus => ({
+    ...own.look(account, quotas),
+    isPartial: true,
+  });
 
   const takeAlone = (account: number, quotas: Quotas, requests: number): QuotaStatus => {
     const status = own.take(account, quotas, requests);
@@ -218,7 +220,7 @@ export async function openSharedCounters({
       return takeAlone(account, quotas, requests);
     },
     look(account, quotas) {
-      return state === "away" ? own.look(account, quotas) : ask(account, quotas, 0);
+      return state === "away" ? lookAlone(account, quotas) : ask(account, quotas, 0);
     },
     // A request has been counted when `take` resolves.
     commit() {},
@@ -281,9 +283,10 @@ function openDebts(engine: Engine, clock: Clock) {
     }
     times.clear();
   };
-  const hasRoom = ({ accounts }: Debt, more: number) =>
-    accounts.length < accountsMax &&
-    accounts.reduce((sum, { times: { length } }) => sum + length, more) <= chargedMax;
+  const requestsIn = ({ accounts }: Debt) =>
+    accounts.reduce((sum, { times: { length } }) => sum + length, 0);
+  const hasRoom = (debt: Debt, more: number) =>
+    debt.accounts.length < accountsMax && requestsIn(debt) + more <= chargedMax;
 
   const payNumbered = async () => {
     // Debts are paid one after the other, because a later number would make an earlier debt look paid.
@@ -306,7 +309,10 @@ function openDebts(engine: Engine, clock: Clock) {
       ofAccount.push(now);
       while (now - ofAccount[0]! >= dayMicroseconds) ofAccount.shift();
     },
-    count: () => times.values().reduce((sum, { length }) => sum + length, numbered.length),
+    /** Returns the number of requests to be charged. */
+    count: () =>
+      times.values().reduce((sum, { length }) => sum + length, 0) +
+      numbered.reduce((sum, debt) => sum + requestsIn(debt), 0),
     /** Charges all debts. A charge that fails is sent again by the next call, under the same number. */
     async pay() {
       await payNumbered();

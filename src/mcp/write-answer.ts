@@ -52,7 +52,10 @@ export function writeAnswer(
   tool: string,
 ): string {
   const { kind, positions, embeds } = found;
-  const hints = fittingHints(found.hints);
+  let left = hintBytesMax;
+  const hints: ToolHint[] = found.hints.filter(
+    (hint) => (left -= costOf(JSON.stringify(hint))) >= 0,
+  );
   const { texts, isCut } = fill(hints, positions, function* (position) {
     const whole = recordText(parts, kind, position, embeds);
     const text = detail === "full" ? whole : briefText(kind, JSON.parse(whole) as object);
@@ -179,9 +182,4 @@ function cutHint({ id }: { id: string }, hasLists: boolean): ToolHint {
     message: `${id} is too long for one answer and has been truncated. ${how}.`,
     suggestions: [],
   };
-}
-
-function fittingHints(hints: readonly ToolHint[]): ToolHint[] {
-  let left = hintBytesMax;
-  return hints.filter((hint) => (left -= costOf(JSON.stringify(hint))) >= 0);
 }

@@ -43,7 +43,6 @@ function readable<T>(read: () => T): T | null {
 const memory = (part: keyof NodeJS.MemoryUsage) => () =>
   readable(() => process.memoryUsage()[part]);
 
-/** Returns the metrics of the disk with the data folder. */
 export function diskMetrics(dataDir: string): Metric[] {
   const bytesOf = (blocks: "blocks" | "bavail") => () =>
     readable(() => {

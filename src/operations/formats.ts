@@ -47,7 +47,6 @@ function answerTable(operation: Operation, model: ReadModel, query: Query): Page
   return { ...page, body: Buffer.from(csvTable(columnsOf(operation), records)) };
 }
 
-/** Returns the columns of an operation's records. */
 export const columnsOf = ({ kind, embeds }: Operation): readonly RecordColumn[] =>
   recordColumns[kind].filter(({ name }) => embeds || !isEmbedded(name));
 

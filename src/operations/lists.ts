@@ -42,11 +42,9 @@ const words: EachKind<Pick<Operation, "description" | "example">> = {
 const rule =
   "Returns the records that satisfy all given filters. Dates may be as precise as `2026`, `2026-03` or `2026-03-31`, or relative to the day of the dataset, such as `-90d`; a record whose date is a year or a month matches if any day of it does. A record without the value matches no range, and comes last if sorted by it.";
 
-/** Returns the filters that the conditions of a kind allow. */
 const conditionFilters = (kind: RecordKind): Filters =>
   Object.assign({}, ...Object.entries(filterable[kind]).map(([name, one]) => filtersOn(name, one)));
 
-/** Returns the filters that set a condition. */
 function filtersOn(name: string, condition: Condition<never>): Filters {
   switch (condition.by) {
     case "equality":

@@ -29,7 +29,6 @@ export async function matchInSlices(
   return isDone ? { model, matches } : matchInSlices(current, list);
 }
 
-/** A name and its match. */
 export interface MatchRow {
   wanted: WantedGp;
   match: Match;

@@ -32,7 +32,6 @@ export interface DeclaredFilter {
   readonly lengthMax: number;
   /** Closed list of values, if there is one. */
   readonly values?: readonly string[] | undefined;
-  /** Bounds of a number. */
   readonly numbers?: Range<never>["numbers"];
   /** Maximum number of values. If there are several, one of them is enough. */
   readonly valuesMax: number;
@@ -105,7 +104,6 @@ export interface Operation {
   /** Name used everywhere: in the path, and as `operationId`, heading and file name. */
   name: `fetch-${string}` | `list-${string}`;
   path: `/${Operation["name"]}`;
-  /** Kind of record that the operation returns. */
   kind: RecordKind;
   summary: string;
   /** Paragraphs for the reference. */
@@ -120,7 +118,6 @@ export interface Operation {
   example: Readonly<Record<string, string>>;
 }
 
-/** Returns the path of an operation's reference. */
 export const referenceOf = ({ name }: Operation): string => `/docs/${name}`;
 
 /** An operation, or another path whose query is read in the same way. */

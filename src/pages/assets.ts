@@ -76,7 +76,6 @@ function faceOf(font: (typeof fonts)[number]): string {
   return rule.replace(/url\([^)]*\)/, `url(${readAsset(font).path})`);
 }
 
-/** Reads a file of the package that has a font. */
 const readOfPackage = (font: string, path: string): Buffer =>
   readFileSync(
     new URL(import.meta.resolve(`@fontsource-variable/${font.split("-latin")[0]}/${path}`)),

@@ -32,7 +32,6 @@ export const signalGroups = (Object.keys(typesByHue) as SignalHue[]).map((hue) =
   types: typesByHue[hue] as readonly string[],
 }));
 
-/** Returns the hue of a type of signal. */
 export const hueOf = (type: string): SignalHue =>
   signalGroups.find(({ types }) => types.includes(type))?.hue ?? "news";
 

@@ -1,5 +1,8 @@
 /** Text on pages: sentences with code between backticks, lists of words, numbers and times. */
+import { exactTime } from "#words.ts";
 import { html, type Html } from "./html.ts";
+
+export { counted, exactTime, grouped } from "#words.ts";
 
 /** Returns text as HTML. Marks code between backticks. @param text any text, because it is escaped. */
 export function prose(text: string): Html {
@@ -12,13 +15,6 @@ export function prose(text: string): Html {
 /** Returns names as code, separated by commas. */
 export const codes = (names: readonly string[]): Html =>
   html`${names.map((name, i) => [i > 0 && ", ", html`<code>${name}</code>`])}`;
-
-/** Returns a whole number with separators, such as `12,345`. */
-export const grouped = (number: number): string => number.toLocaleString("en-US");
-
-/** Returns a count such as `1 key` or `12,345 keys`. */
-export const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${grouped(count)} ${count === 1 ? one : many}`;
 
 /** Joins words into a list such as `tag, theme and market`. */
 export const wordList = (words: readonly string[], last: "and" | "or"): string =>
@@ -40,7 +36,6 @@ export function dayText(day: string): string {
   return words.filter(Boolean).join(" ");
 }
 
-/** Returns a day as an element. */
 export const dayElement = (day: string): Html =>
   html`<time datetime="${day}">${dayText(day)}</time>`;
 
@@ -65,6 +60,3 @@ export function relativeTime(time: string, now: number): Html {
     Math.abs(seconds) < 1 ? "just now" : relative.format(Math.trunc(seconds / length), unit);
   return html`<time datetime="${time}" title="${exactTime(time)}">${text}</time>`;
 }
-
-/** Returns a time to the second, such as `2026-11-20 03:00:00 UTC`. */
-export const exactTime = (time: string): string => `${time.slice(0, 10)} ${time.slice(11, 19)} UTC`;

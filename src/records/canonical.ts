@@ -6,7 +6,7 @@ import { type Declaration, declarations } from "./declarations.ts";
 import { list, oneOf, text, time } from "./fields.ts";
 import { Fund } from "./gp.ts";
 import { type EachKind, eachOf, type LinkedKind, type RecordKind, recordKinds } from "./kinds.ts";
-import { type Static, type TObject, type TSchema, Type } from "./schema.ts";
+import { type MemberSchema, type Static, type TObject, type TSchema, Type } from "./schema.ts";
 
 /** Id as the source writes it, unique among the source's records of a kind. */
 const sourceId = text("Id of the record in the source.", 200);
@@ -20,6 +20,11 @@ const inPart = ({ properties }: TObject, required?: string) =>
     { additionalProperties: false },
   );
 
+// The format is left out, because check-record.ts looks for days and times that do not exist, and takes far less time.
+const { format: _, ...updatedAt }: MemberSchema = time(
+  "Time when the source says the content last changed.",
+);
+
 /** Members that a source may give in part or leave out. */
 const stated = {
   provenance: Type.Unsafe<Partial<Provenance>>(inPart(Provenance)),
@@ -27,7 +32,7 @@ const stated = {
     "Funds of the GP; all but their names may be left out. The 100 largest are published.",
     Type.Unsafe<Partial<Fund> & Pick<Fund, "name">>(inPart(Fund, "name")),
   ),
-  updated_at: time("Time when the source says the content last changed."),
+  updated_at: Type.Unsafe<string>(updatedAt),
 };
 
 /** Members that refer to other records by source id. `former_ids` may have `gp_…` ids, too. */
@@ -144,6 +149,8 @@ export interface SourceEntry {
   claims?: readonly string[];
   /** Records to remove. Only an import that merges accepts these. */
   deleted?: readonly RecordName[];
+  /** True if no text has an ASCII control character or half a surrogate pair, so no check has to look for them. */
+  isPlain?: true;
   /** Reasons to reject the entry that its importer has found. */
   faults: RecordFault[];
 }

@@ -22,8 +22,9 @@ const controlCharacter = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 /**
  * Returns the faults of a record, at most one for each `field`. The list is empty if the record has none.
  * @param record any JSON value that an importer yields.
+ * @param isPlain true for a record of a plain entry; see `SourceEntry`.
  */
-export function checkRecord(record: unknown): RecordFault[] {
+export function checkRecord(record: unknown, isPlain = false): RecordFault[] {
   if (typeof record !== "object" || record === null || Array.isArray(record))
     return [{ field: "record", reason: "must be a JSON object" }];
   const kind = (record as { record?: unknown }).record;
@@ -31,7 +32,7 @@ export function checkRecord(record: unknown): RecordFault[] {
     return [{ field: "record", reason: `must be one of ${recordKinds.join(", ")}` }];
   const validator = canonicalValidators[kind];
   if (!validator.Check(record)) return schemaFaults(kind, validator.Errors(record)[1]);
-  return valueFaults(kind, record as Record<string, unknown>);
+  return valueFaults(kind, record as Record<string, unknown>, isPlain);
 }
 
 function isRecordKind(value: unknown): value is RecordKind {
@@ -84,7 +85,6 @@ const reasons: Readonly<Record<string, Reason>> = {
   exclusiveMinimum: ({ limit }) => `must be more than ${Number(limit)}`,
   maximum: ({ limit }) => `must be at most ${Number(limit)}`,
   pattern: ({ pattern }) => patternWords(String(pattern)),
-  format: () => notInCalendar,
 };
 
 const notInCalendar = "must be a date or time that exists";
@@ -134,13 +134,17 @@ const isPlainJson = (json: string) =>
  * Returns faults that the schemas do not express: days that do not exist, text that cannot be searched or sent, unknown
  * states. Searches members for bad text only if the whole record has some, which takes a fraction of the time.
  */
-function valueFaults(kind: RecordKind, record: Readonly<Record<string, unknown>>): RecordFault[] {
+function valueFaults(
+  kind: RecordKind,
+  record: Readonly<Record<string, unknown>>,
+  isPlain: boolean,
+): RecordFault[] {
   const faults: RecordFault[] = [];
   const add = (field: string, reason: string | undefined) => {
     if (reason !== undefined && !faults.some((fault) => fault.field === field))
       faults.push({ field, reason });
   };
-  if (!isPlainJson(JSON.stringify(record)))
+  if (!isPlain && !isPlainJson(JSON.stringify(record)))
     for (const [field, value] of Object.entries(record)) add(field, textFault(value));
   for (const { name, check } of checkedMembers[kind]) add(name, check(record[name]));
   for (const [i, fund] of ((record["funds"] ?? []) as Record<string, unknown>[]).entries())
@@ -177,12 +181,13 @@ function textFault(value: unknown): string | undefined {
     : "contains half a character (a lone surrogate); remove it";
 }
 
-/** Days up to the 28th, which need no calendar, with a time that exists. */
-const inEveryMonth = /-(?:[01][0-9]|2[0-8])(?:T(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){2}.*)?$/;
+/** Years, months, and days that exist in every year, which need no calendar, with a time that exists. */
+const inEveryYear =
+  /^\d{4}(?:-\d\d(?:-(?:[01]\d|2[0-8]|(?<!-02-)(?:29|30)|(?<=-(?:0[13578]|1[02])-)31)(?:T(?:[01]\d|2[0-3])(?::[0-5]\d){2}.*)?)?)?$/;
 
 /** Returns the reason to reject a day or time, or undefined if it exists. @param value matches its schema. */
 function dayFault(value: unknown): string | undefined {
-  const exists = typeof value !== "string" || inEveryMonth.test(value) || existsInCalendar(value);
+  const exists = typeof value !== "string" || inEveryYear.test(value) || existsInCalendar(value);
   return exists ? undefined : notInCalendar;
 }
 

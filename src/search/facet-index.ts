@@ -51,7 +51,7 @@ export function openFacetIndexer(isMarket: boolean) {
   return {
     add(values: readonly string[], position: number): void {
       for (const value of values) {
-        const number = numberOf.has(value) ? numberOf.get(value) : enter(value);
+        const number = numberOf.get(value) ?? (numberOf.has(value) ? undefined : enter(value));
         if (number !== undefined) carriers.add(number, position);
       }
     },
@@ -91,7 +91,6 @@ function firstShown(spellings: readonly Spelling[]): Map<string, string> {
 
 /** A part of a filter that no record satisfies. */
 export interface Miss {
-  /** Kind of record that the part is about. */
   kind: RecordKind;
   parameter: string;
   value: string;

@@ -2,7 +2,7 @@
 import { fold } from "#records/fold.ts";
 import { eachOf, type LinkedKind } from "#records/kinds.ts";
 import { addBits, type Bitset, type Combination, countBits, isTouched, keptSet } from "./bitset.ts";
-import { type DatasetParts, documentCount, type FacetName, facetNames } from "./dataset-parts.ts";
+import { type DatasetParts, documentCount, facetNames } from "./dataset-parts.ts";
 import { askedValues, type Miss } from "./facet-index.ts";
 import { getOrCompute } from "./get-or-compute.ts";
 import { type Found, type GpFilter, type GpSearch, inRanks, missedName } from "./gp-search.ts";
@@ -34,13 +34,6 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
     if (match.gpCount === 0) misses.push(missedName(name, folded));
   }
 
-  /** Finds the records of the GPs with any of the values. */
-  function findValues(facet: FacetName, asked: readonly string[], misses: Miss[]): void {
-    const missed = { kind: "gp", parameter: facet } as const;
-    for (const value of askedValues(parts.facets[facet], missed, asked, misses))
-      ofValue[facet].addTo(found, value);
-  }
-
   /** Returns the records of many GPs. Keeps them for the next page of the same filter. */
   function recordsOfMany(filter: GpFilter, many: Combination): Bitset {
     const key = JSON.stringify(filter);
@@ -62,9 +55,12 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
       // Only a single word is looked up like a facet. Several words must be in one name, and a GP's id folds to two.
       if (facets.length === 0 && folded !== "" && !folded.includes(" "))
         findWord(name!, folded, misses);
-      else if (facets.length === 1 && name === undefined)
-        findValues(facets[0]!, filter[facets[0]!]!, misses);
-      else {
+      else if (facets.length === 1 && name === undefined) {
+        const facet = facets[0]!;
+        const missed = { kind: "gp", parameter: facet } as const;
+        for (const value of askedValues(parts.facets[facet], missed, filter[facet]!, misses))
+          ofValue[facet].addTo(found, value);
+      } else {
         // All conditions must hold for the same GP.
         const { all, misses: missed } = gps.find(filter);
         misses.push(...missed);

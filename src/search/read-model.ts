@@ -71,7 +71,6 @@ export interface Selection {
   misses: Miss[];
 }
 
-/** Kinds of records that have names. */
 export type NamedKind = Exclude<RecordKind, "signal">;
 
 export interface Bounds {
@@ -166,7 +165,6 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     }
   }
 
-  /** Returns the records of the GPs with one of the ids. */
   function recordsOf(kind: LinkedKind, ids: readonly string[], misses: Miss[]): Bitset {
     const found = scratchOf(kind, "gp_id");
     clear(found);
@@ -191,7 +189,6 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       }),
     );
 
-  /** Returns sets of the GPs with a signal that satisfies the filter. */
   function gpsWithSignal(filter: Filter): readonly Bitset[] {
     const { all } = find("signal", filter);
     const ofSignal = (gpsOfSignal ??= invertLists(parts.recordsOfGp.signal, countOf("signal")));

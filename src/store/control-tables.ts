@@ -185,7 +185,6 @@ const addedTables = {
     digest: "bytea primary key",
     id: "text not null unique",
     account: "integer not null references account",
-    /** Kind of the records. */
     kind: "text not null",
     /** Query of the kind's list, without paging; empty for all records. */
     query: "text not null",
@@ -229,7 +228,6 @@ export const controlTableSql: readonly string[] = [
   "create index audit_account on audit (account, number)",
 ];
 
-/** Statements of the step `followed-views`. */
 export const followedViewSql: readonly string[] = [
   ...createTables(addedTables, "  "),
   "create index followed_view_account on followed_view (account)",

@@ -99,7 +99,6 @@ export function watchControl(file: string, now: () => number) {
         dataVersionSeen = version;
         return count;
       }),
-    /** Returns all keys. */
     all: (): KeyRow[] => naming(() => all.all() as unknown as KeyRow[]),
     /**
      * Returns the keys of the accounts whose keys changed after the count `since`. `mayBeAny` is true if keys of any

@@ -1,6 +1,13 @@
 /** Opens a store in PostgreSQL: Kysely on a bounded pool of connections, with the same transactions as in SQLite. */
 import type { Socket } from "node:net";
-import { Kysely, PostgresDialect, type PostgresPool, sql, type Transaction } from "kysely";
+import {
+  CompiledQuery,
+  Kysely,
+  PostgresDialect,
+  type PostgresPool,
+  sql,
+  type Transaction,
+} from "kysely";
 import type { PoolClient } from "pg";
 import { StoreFault } from "./domain-error.ts";
 import {
@@ -12,7 +19,6 @@ import {
   gateOf,
   notTriedNow,
   placeName,
-  withSession,
 } from "./postgres.ts";
 import { refuseUnready } from "./postgres-schema.ts";
 import { postgresFault } from "./store-fault.ts";
@@ -50,8 +56,16 @@ export async function openPostgresStore<Tables>(url: string) {
  *   database cannot be used.
  */
 export async function openReadyStore<Tables>(url: string) {
-  await withSession(url, (session) => refuseUnready(session, placeName(url)));
-  return openPostgresStore<Tables>(url);
+  const store = await openPostgresStore<Tables>(url);
+  const query = async <Row>(text: string) =>
+    (await store.database.executeQuery<Row>(CompiledQuery.raw(text))).rows;
+  try {
+    await refuseUnready({ query, setting: "DATABASE_URL" }, placeName(url));
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return store;
 }
 
 const connectionsMax = 4;

@@ -4,6 +4,12 @@ import { type PostgresStep, postgresSteps } from "./postgres-steps.ts";
 import { placeName, type PostgresSession, withSession } from "./postgres.ts";
 import { type Unfit, unfitSchema } from "./schema-steps.ts";
 
+/** A session, or a store's connection. */
+interface Queried {
+  readonly setting: string;
+  query<Row>(sql: string): Promise<Row[]>;
+}
+
 /**
  * Reads the applied steps. Looks only in the schema in which new tables are created, because the search path may also
  * contain another installation's schema.
@@ -11,7 +17,7 @@ import { type Unfit, unfitSchema } from "./schema-steps.ts";
  * @throws StoreFault `unusable` if there is no schema for new tables.
  */
 async function readSchema(
-  session: PostgresSession,
+  session: Queried,
   place: string,
   steps: readonly PostgresStep[] = postgresSteps,
 ) {
@@ -46,7 +52,7 @@ async function readSchema(
  * @throws DomainError `conflict` if steps are missing or this program cannot use the schema, StoreFault as `readSchema`
  *   does.
  */
-export async function refuseUnready(session: PostgresSession, place: string): Promise<void> {
+export async function refuseUnready(session: Queried, place: string): Promise<void> {
   const { missing, unfit } = await readSchema(session, place);
   if (unfit !== null) throw refusal(place, unfit);
   const names = missing.map(({ name }) => name).join(", ");
@@ -141,14 +147,11 @@ async function sharesConnections(first: PostgresSession, url: string): Promise<b
   const processOf = async (session: PostgresSession) =>
     (await session.query<{ pid: number }>("select pg_backend_pid() as pid"))[0]!.pid;
   const before = await processOf(first);
-  return withSession(
-    url,
-    async (second) => {
-      await second.query("begin");
-      const others = await processOf(second);
-      const after = await processOf(first);
-      return others === before || after !== before;
-    },
-    { setting: first.setting },
-  );
+  const compare = async (second: PostgresSession) => {
+    await second.query("begin");
+    const others = await processOf(second);
+    const after = await processOf(first);
+    return others === before || after !== before;
+  };
+  return withSession(url, compare, { setting: first.setting });
 }

@@ -219,16 +219,10 @@ interface SessionOptions {
  */
 export async function connectPostgres(
   url: string,
-  {
-    name,
-    setting = "DATABASE_URL",
-    settings = {},
-    onNotice = () => {},
-    onEnd = () => {},
-    ...options
-  }: SessionOptions = {},
+  { name, settings = {}, onNotice = () => {}, onEnd = () => {}, ...options }: SessionOptions = {},
 ): Promise<PostgresSession> {
   const place = placeName(url);
+  const { setting = "DATABASE_URL" } = options;
   const limits = { ...usualLimits, ...options.limits };
   const { Client } = await import("pg");
   const gate = gateOf(url);

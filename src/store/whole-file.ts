@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import {
   closeSync,
+  fsync,
   fsyncSync,
   openSync,
   renameSync,
@@ -10,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { promisify } from "node:util";
 
 /** Opens a file. A declaration with `using` closes it at the end of the block. */
 export function openForBlock(path: string, flags: string, mode?: number) {
@@ -47,6 +49,12 @@ export function syncPath(path: string): void {
   if (isFolder && process.platform === "win32") return;
   using opened = openForBlock(path, isFolder ? "r" : "r+");
   fsyncSync(opened.fd);
+}
+
+/** Syncs a file to disk while this thread does other work, even if that never waits. */
+export async function syncMeanwhile(path: string): Promise<void> {
+  using opened = openForBlock(path, "r+");
+  await promisify(fsync)(opened.fd);
 }
 
 export type OutputFile = ReturnType<typeof openOutputFile>;

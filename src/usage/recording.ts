@@ -133,7 +133,6 @@ export async function readLastUse(
 }
 
 export interface AnsweredRequest {
-  /** Number of the account. */
   account: number;
   /** Id of the key. */
   key: string;

@@ -2,7 +2,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds, hourOf } from "#store/durations.ts";
 
-/** Limits of the request log. */
 export interface Retention {
   /** Days for which a request is kept; 0 for no request log. */
   logDays: number;

@@ -4,7 +4,6 @@ import type { Column } from "#csv.ts";
 import { dayMilliseconds, hourMilliseconds, hourOf, monthAfter } from "#store/durations.ts";
 import type { UsageStore } from "#store/stores.ts";
 
-/** Classes of HTTP status codes. */
 export const statusClasses = ["2xx", "3xx", "4xx", "5xx"] as const;
 export type StatusClass = (typeof statusClasses)[number];
 
@@ -31,7 +30,6 @@ export const totalsColumns: readonly Column<Totals>[] = [
   { name: "ms", of: (totals) => Math.round(totals.milliseconds * 100) / 100 },
 ];
 
-/** The totals of an hour or a day. */
 export interface Bar extends Totals {
   /** Start of the hour or day in ISO 8601. */
   at: string;
@@ -101,7 +99,6 @@ export async function readTotalsBy(
 
 /** Whole hours of an account. `since` is rounded down to the hour, and `until`, which is exclusive, is rounded up. */
 export interface Span {
-  /** Number of the account. */
   account: number;
   /** Milliseconds since 1970. */
   since: number;
@@ -148,8 +145,9 @@ export async function readSums<Part extends keyof SumParts>(
     select ${sql.join([...names, ...classSums], sql` `)} sum(requests) as requests, sum(bytes) as bytes,
       sum(milliseconds) as milliseconds, sum(case when status = 429 then requests else 0 end) as "overQuota"
     from usage_hour where hour >= ${from} and hour < ${to} ${isOwn}
-    ${by.length === 0 ? sql`` : sql`group by ${groups}`} having count(*) > 0
-    ${by.length === 0 ? sql`` : sql`order by ${groups}`}`.execute(database);
+    ${by.length === 0 ? sql`having count(*) > 0` : sql`group by ${groups} order by ${groups}`}`.execute(
+    database,
+  );
   return rows.map((row) => {
     const { requests, bytes, milliseconds, overQuota } = row;
     const byClass = { "2xx": row["2xx"], "3xx": row["3xx"], "4xx": row["4xx"], "5xx": row["5xx"] };

@@ -19,7 +19,6 @@ export interface WriterSetting {
 
 export type WriterMessage = NumberedBatch | "close";
 
-/** Reply to a batch. */
 export interface WriterReply {
   isWritten: boolean;
   /** Reason why the batch was not written, or why old records cannot be removed; null if neither failed. */

@@ -253,7 +253,9 @@ test("audit list filters by account, action and time, the newest first, as text,
       limits: { minute: null, hour: null, day: 5 },
     },
   });
-  const [headings, row] = (await text("audit list")).split("\n");
+  await text(`keys create --account Acme --name web`);
+  const [headings, made, row] = (await text("audit list")).split("\n");
+  assert.match(made!, / key\.created .* -$/);
   assert.match(headings!, /^AT +ACTOR +ACTION +ACCOUNT +SUBJECT +DETAIL$/);
   assert.match(row!, /^2026-11-21T12:00:00Z +operator +account\.limits_changed +ac_/);
   assert.match(await refusal(exitCodes.usage, "audit list --action x"), /Allowed choices/);

@@ -202,7 +202,7 @@ test("a suspended account sees no records", async (t) => {
   }
 });
 
-// How the datasets of a database are taken over is told in test/datasets/shared-service.test.ts.
+// How the datasets of a database are taken over is told in test/datasets/shared-service.system.long.ts.
 test("without records the page says so and counts nothing; records published later are shown without a restart", async (t) => {
   const { service, user } = await openPages(t, { records: null });
   const empty = await user.get("/browse/gps");

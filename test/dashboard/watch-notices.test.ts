@@ -5,13 +5,14 @@ import { openAccountWorker } from "#dashboard/account-worker.ts";
 import { suspendAccount } from "#accounts/accounts.ts";
 import { insertMember } from "#accounts/members.ts";
 import type { Mail } from "#dashboard/mail-templates.ts";
+import type { LookAtQuota } from "#dashboard/messages.ts";
 import { watchNotices } from "#dashboard/watch-notices.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import type { Role } from "#store/control-tables.ts";
 import { controlWithAccount, day, hour, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
-import { lookOver, workerSettings } from "../support/inside-worker.ts";
+import { workerSettings } from "../support/inside-worker.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { openPeople } from "../support/people.ts";
 import { fixedClock } from "../support/service.ts";
@@ -32,7 +33,14 @@ async function watched(t: TestContext, { isOff = false } = {}) {
   await add("cem@example.org", "member");
   const clock = fixedClock(noon);
   const counters = openMemoryCounters({ dir: null, clock, onFault: assert.ifError });
-  const lookAtQuota = lookOver(counters);
+  const outage = { isOn: false };
+  const lookAtQuota: LookAtQuota = async (number, quotas) =>
+    outage.isOn
+      ? {
+          ...openMemoryCounters({ dir: null, clock, onFault: assert.ifError }).look(number, quotas),
+          isPartial: true,
+        }
+      : counters.look(number, quotas);
   const messages: Mail[] = [];
   const mailer = {
     isOff,
@@ -50,7 +58,7 @@ async function watched(t: TestContext, { isOff = false } = {}) {
     for (let i = 0; i < count; i++)
       counters.take(account.number, { minute: 1e6, hour: 1e6, day: 1e6 });
   };
-  return { control, account, issue, clock, messages, round, use };
+  return { control, account, issue, clock, messages, outage, round, use };
 }
 
 test("owners are mailed 14 days and 3 days before a key expires, once each, and nobody else is", async (t) => {
@@ -94,6 +102,16 @@ test("owners are mailed once that 80 % of the day's quota is used, and again onl
   assert.deepEqual(await round(clock.now()), []);
   use(9000);
   assert.equal((await round(clock.now())).length, 2);
+});
+
+test("an outage of the shared counts makes no notice about the quota due again", async (t) => {
+  const { clock, outage, round, use } = await watched(t);
+  use(8000);
+  assert.equal((await round(clock.now())).length, 2);
+  outage.isOn = true;
+  assert.deepEqual(await round(clock.now()), []);
+  outage.isOn = false;
+  assert.deepEqual(await round(clock.now()), []);
 });
 
 test("without a mail server no notice counts as sent", async (t) => {

@@ -47,6 +47,14 @@ test(
   },
 );
 
+test("counters in a database that is away are refused for that reason, though its own check has failed just before", async (t) => {
+  const settings = { DATABASE_URL: "postgres://u@127.0.0.1:1/records" };
+  for (const check of [database, counters]) {
+    const away = await finding("fail", check, temporaryFolder(t), { settings });
+    assert.match(away.found, /ECONNREFUSED/);
+  }
+});
+
 test("with DATABASE_URL nothing is said of the folder, which is a cache", async (t) => {
   const dataDir = temporaryFolder(t);
   await importRecords(openCatalogue(join(dataDir, "datasets")), cast);

@@ -111,6 +111,29 @@ test("lines that begin and end anywhere in what is read at once come out whole",
   );
 });
 
+test("of lines read at once, only one that is not UTF-8 is rejected, at its place", async (t) => {
+  const content = Buffer.from(`${line("a")}\r\n\n${line("~")}\r\n${line("é")}`);
+  content[content.indexOf("~")] = 0xff;
+  const entries = await read(t, content);
+  assert.deepEqual(
+    entries.map((entry) => [entry.line, entry.records.map(({ id }) => id)]),
+    [
+      [1, ["a"]],
+      [3, []],
+      [4, ["é"]],
+    ],
+  );
+  assert.match(entries[1]!.faults[0]!.reason, /^is not utf-8 at byte 22 \(0xFF\)/);
+});
+
+test("a line with an escape or DEL is not called plain", async (t) => {
+  const entries = await read(t, ["a", "é", "\u0007", "\ud800", '"', "\x7f"].map(line).join("\n"));
+  assert.deepEqual(
+    entries.map(({ isPlain }) => isPlain),
+    [true, true, undefined, undefined, undefined, undefined],
+  );
+});
+
 type Written = { text: string; repeats: boolean };
 
 /** JSON text with odd keys and odd spaces, and whether an object in it gives a key twice. */

@@ -66,8 +66,10 @@ test("a decision that is missing is an outage, and what was asked is answered", 
     t,
     engineOf(async (groups) => (isWhole ? groups.map(() => [0, ...zeros]) : [])),
   );
+  assert.equal((await a.look(1, roomy)).isPartial, undefined);
   isWhole = false;
   assert.equal(await a.admit(12), 10);
+  assert.equal((await a.look(1, roomy)).isPartial, true);
   assert.match(a.faults[0]!, /^Counts are not shared: nowhere cannot count requests: /);
 });
 
@@ -98,6 +100,30 @@ test("what a full batch leaves over takes further requests of its accounts", asy
       [3, 2],
     ],
   ]);
+});
+
+test("requests are answered while many others are charged, even if a charge of these has failed before", async (t) => {
+  let isAway = false;
+  let charges = 0;
+  const held = Promise.withResolvers<void>();
+  const a = await openWithOutages(t, {
+    ...engineOf(async (groups) => {
+      if (isAway) throw new Error("away");
+      return groups.map(({ requests }) => [requests, ...zeros]);
+    }),
+    async charge() {
+      charges++;
+      if (charges === 1) throw new Error("no answer");
+      await held.promise;
+    },
+  });
+  isAway = true;
+  await Promise.all(Array.from({ length: 300 }, async () => a.take(1, roomy)));
+  isAway = false;
+  await eventually(() => assert.equal(charges, 2));
+  assert.ok(!(a.take(1, roomy) instanceof Promise));
+  held.resolve();
+  await a.becomes("shared");
 });
 
 for (const { name, skip, start } of countingServers)

@@ -211,7 +211,8 @@ test("exactly the days that exist are accepted", () => {
       const text = `${digits(year, 4)}-${digits(month, 2)}-${digits(date, 2)}`;
       assert.equal(fault("signal", { date: text }).length === 0, exists, text);
       const time = `${text}T${digits(hour, 2)}:30:00Z`;
-      assert.equal(fault("signal", { published_at: time }).length === 0, exists && hour < 24, time);
+      for (const member of ["published_at", "updated_at"])
+        assert.equal(fault("signal", { [member]: time }).length === 0, exists && hour < 24, time);
     }),
     { numRuns: 2000 },
   );

@@ -19,6 +19,7 @@ import { unprivilegedUser } from "../../bench/postgres.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { day, noon, openKeys } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
+import { openFarAway } from "../support/far-away.ts";
 import { hasTool, makeCertificate } from "../support/machine.ts";
 import { faultOf } from "../support/people.ts";
 import { freePort } from "../support/ports.ts";
@@ -74,6 +75,14 @@ test("nothing but migrate makes the schema: before it a store is refused with th
   );
   assert.deepEqual(await json("migrate"), { engine: "postgresql", steps: [] });
   await openIn(t, url);
+});
+
+test("a store is opened, checked and used over one connection", async (t) => {
+  const { hostname, pathname } = new URL(await freshDatabase(t));
+  const way = await openFarAway(t, join(decodeURIComponent(hostname), ".s.PGSQL.5432"));
+  const control = await openIn(t, `postgres://postgres@127.0.0.1:${way.port}${pathname}`);
+  await listAccounts(control);
+  assert.equal(way.tries.length, 1);
 });
 
 test("of migrations at one moment each step is taken by one", async (t) => {

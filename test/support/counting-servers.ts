@@ -1,9 +1,8 @@
 /** Servers that count: PostgreSQL and Redis, one of each for a test file, and engines on them whose clock a test sets. */
 import pg from "pg";
 import type { Engine } from "#limits/engine.ts";
-import { migratePostgres } from "#store/postgres-schema.ts";
 import { openPostgresEngine } from "#limits/postgres-engine.ts";
-import { runSql, startPostgres, urlOf, whyNoPostgres } from "./postgres.ts";
+import { runSql, startPostgres, template, urlOf, whyNoPostgres } from "./postgres.ts";
 import { startRedis, whyNoRedis } from "./redis.ts";
 
 /** A server, or a stand that several clients share; its clock stands still until it is set. */
@@ -54,9 +53,8 @@ export async function startCountingPostgres(): Promise<PostgresServer> {
   const connectAdmins = async () => {
     admins = { own: await connected(own), clocked: await connected(clocked) };
   };
-  await runSql(server.url, "create database counts");
-  await runSql(server.url, "create database clocked");
-  for (const url of [own, clocked]) await migratePostgres(url);
+  for (const name of ["counts", "clocked"])
+    await runSql(server.url, `create database ${name} template ${template}`);
   await connectAdmins();
   await admins!.clocked.query(testClock);
   return {

@@ -13,13 +13,11 @@ import {
   formType,
   type PageAnswer,
   type PageRequest,
-  type LookAtQuota,
 } from "#dashboard/messages.ts";
 import { openChangesReader } from "#datasets/joined-steps.ts";
 import { openPersonLimiter } from "#dashboard/person-limits.ts";
 import type { AccountServices } from "#dashboard/screen.ts";
 import { routes } from "#dashboard/screens/index.ts";
-import type { Counters } from "#limits/counters.ts";
 import type { ControlTables } from "#store/control-tables.ts";
 import { controlFile } from "#store/sqlite-file.ts";
 import { type ControlStore, nodeSqliteDialect, openControl, openUsage } from "#store/stores.ts";
@@ -120,12 +118,6 @@ export async function openInsideWorker(
     },
   };
 }
-
-/** Looks at these counters. */
-export const lookOver =
-  ({ look }: Pick<Counters, "look">): LookAtQuota =>
-  async (account, quotas) =>
-    look(account, quotas);
 
 /** On a connection of its own, without fsync: no test here loses power. */
 async function watchedControl(dataDir: string, queries: string[]): Promise<ControlStore> {

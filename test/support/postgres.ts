@@ -1,11 +1,19 @@
 /** PostgreSQL for tests: one for all tests of a file, started with the first database that is asked for, or one of a test's own. */
-import { readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { after, test, type TestContext } from "node:test";
 import pg from "pg";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { temporaryFolder } from "../../bench/clean-up.ts";
 import { whyNot } from "../../bench/not-installed.ts";
-import { findPostgres, initCluster, signalPostgres } from "../../bench/postgres.ts";
+import {
+  copyCluster,
+  findPostgres,
+  initCluster,
+  signalPostgres,
+  unprivilegedUser,
+} from "../../bench/postgres.ts";
 
 /** Returns why no PostgreSQL can be started here; null where one can. */
 export const whyNoPostgres = () => whyNot(findPostgres);
@@ -36,7 +44,8 @@ export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
   under?: readonly string[],
 ) {
-  const cluster = initCluster(temporaryFolder("test"), { ...usualSettings, ...settings });
+  const like = await (prepared ??= prepareCluster());
+  const cluster = initCluster(temporaryFolder("test"), { ...usualSettings, ...settings }, like);
   let server = await cluster.start(under);
   let isStopped = false;
   return {
@@ -66,15 +75,49 @@ let ofFile: Promise<TestPostgres> | null = null;
 after(async () => (await ofFile)?.stop());
 
 /** The server of `freshDatabase`. */
-export const postgresOfFile = (): Promise<TestPostgres> => (ofFile ??= startWithTemplate());
+export const postgresOfFile = (): Promise<TestPostgres> => (ofFile ??= startPostgres());
 
-const template = "migrated";
+/** A database of every server here, for copies: one whose schema is current. */
+export const template = "migrated";
 
-async function startWithTemplate(): Promise<TestPostgres> {
-  const server = await startPostgres();
+let prepared: Promise<string> | null = null;
+
+/**
+ * Makes the cluster that all servers here begin with, unless another process has: that takes seconds, and a copy of it
+ * a tenth of one.
+ * @returns its folder.
+ */
+async function prepareCluster(): Promise<string> {
+  const root = join(import.meta.dirname, "../..");
+  const madeOf = [
+    "bench/postgres.ts",
+    "src/store/postgres-schema.ts",
+    "src/store/postgres-steps.ts",
+    "test/support/postgres.ts",
+  ].map((path) => readFileSync(join(root, path), "utf8"));
+  const facts = JSON.stringify([findPostgres(), unprivilegedUser() ?? null, madeOf]);
+  const name = createHash("sha256").update(facts).digest("hex").slice(0, 16);
+  const folder = join(root, "node_modules/.cache/postgres");
+  const kept = join(folder, name);
+  if (existsSync(kept)) return kept;
+  const cluster = initCluster(temporaryFolder("test"), usualSettings);
+  const server = await cluster.start();
   await runSql(server.url, `create database ${template}`);
   await migratePostgres(urlOf(server, template));
-  return server;
+  await server.stop();
+  mkdirSync(folder, { recursive: true });
+  for (const outdated of globSync("*", { cwd: folder, exclude: [`${name}*`] }))
+    rmSync(join(folder, outdated), { recursive: true, force: true });
+  // Others may be making the same: whoever is first, theirs is used.
+  const own = `${kept}-${process.pid}`;
+  copyCluster(cluster.data, own);
+  try {
+    renameSync(own, kept);
+  } catch (error) {
+    if (!existsSync(kept)) throw error;
+    rmSync(own, { recursive: true });
+  }
+  return kept;
 }
 
 let databases = 0;

@@ -225,7 +225,6 @@ function amountsByMonth(basis: string, verb: string): Plot {
   };
 }
 
-/** Returns a plot of the records by a range of theirs. */
 function byRange(range: string, binsAt: (day: string) => readonly Bin[]): Plot {
   const label = filterLabel(range);
   return (view) => {

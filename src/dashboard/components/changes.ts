@@ -67,7 +67,6 @@ export function removedText(changes: readonly JoinedChange[]): string {
   return counted(changes.length, `removed ${one}`, `removed ${many}`);
 }
 
-/** A change in words. */
 export interface ToldChange {
   change: JoinedChange;
   name: string;

@@ -41,7 +41,6 @@ export const neededBy = (kind: RecordKind): Filter =>
     offered[kind].flatMap((name) => (filterable[kind][name] === undefined ? [] : [[name, ["-"]]])),
   );
 
-/** A facet of a view. */
 export interface Facet {
   /** Name of the filter, or of the range. */
   name: string;

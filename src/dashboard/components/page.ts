@@ -21,7 +21,6 @@ export type Shown = Pick<AccountRequest, "services"> &
 /** Returns a request without the person who sent it. */
 export const signedOut = ({ services, query }: AccountRequest): Shown => ({ services, query });
 
-/** Returns a whole page. */
 export function accountPage(shown: Shown, { title, styles = [], main }: AccountPage): string {
   const { services, path = "/account", routes = [], signedIn = null } = shown;
   const { settings: config, browse } = services;

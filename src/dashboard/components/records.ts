@@ -46,7 +46,6 @@ export const provenanceWords = ({ source, basis, confidence }: Provenance): stri
 
 export const percentText = (share: number): string => `${Math.round(share * 100)} %`;
 
-/** Returns a day as an element, if it is known. */
 export const day = (date: string | null): Part => date && dayElement(date);
 
 /** Returns a share such as "25–50 %", if it is known. */
@@ -108,7 +107,6 @@ export interface Column<R = never> {
 export const nameLengthMax = 80;
 const titleLengthMax = 160;
 
-/** Returns a link to the page of a record. */
 export const recordLink = (kind: RecordKind, { id, name }: GpLink): Html =>
   html`<a href="${browsePaths[kind]}/${id}" title="${cutText(name, titleLengthMax)}"
     >${cutText(name, nameLengthMax)}</a
@@ -275,13 +273,11 @@ const columnsOf: EachKind<Readonly<Record<string, Column>>> = {
 };
 
 interface Shown {
-  /** Makes the head of a column. */
   headOf?(column: Column): Part;
   /** Number of signals by day as `dateKey` returns it, for heads above those of each day instead of a column. */
   days?: ReadonlyMap<number | undefined, number> | null;
 }
 
-/** Returns the table of some records. */
 export function recordTable(
   model: ReadModel,
   kind: RecordKind,

@@ -230,7 +230,6 @@ function facetRow({ label, state, count, href }: FacetRow): Html {
   return href === null ? html`<li><span>${content}</span></li>` : html`<li><a href="${href}#filters" ${chosen}>${content}</a></li>`;
 }
 
-/** Returns the fields for the ends of a range. */
 const rangeFields = ({ query }: View, filters: readonly string[]): Html =>
   html`<div class="range">
     ${filters.map((name, i) => {

@@ -63,7 +63,6 @@ export async function allowanceOf(request: ReaderRequest, total: number): Promis
   return { rows, requests: Math.max(1, Math.ceil(rows / rowsOfRequest)) };
 }
 
-/** Returns the form that downloads a view, with its cost. */
 export function downloadForm(view: View, total: number, { rows, requests }: Allowance): Html {
   const all = rows === total ? "All" : `The first ${grouped(rows)} of`;
   const cost =

@@ -48,7 +48,6 @@ export const feedRoutes: readonly Route[] = [
   route("/feeds/{secret}", "anyone", { GET: showFeed }),
 ];
 
-/** Returns a form that follows a view. */
 export const followForm = (view: View): Html =>
   postForm(
     "/account/feeds/follow",

@@ -237,7 +237,6 @@ const fundColumns: Column<Fund & Sourced>[] = [
   sorted("Assets as of", "as_of", day),
 ];
 
-/** Returns where the GP and its records are from. */
 function sources(gp: Gp, linked: Linked): Html {
   const all: Record<string, { records: readonly Sourced[] }> = { GP: { records: [gp] }, ...linked };
   const rows = Object.entries(all).flatMap(([kind, { records }]) => {

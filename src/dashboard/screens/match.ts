@@ -30,7 +30,6 @@ export const matchRoutes = [
   }),
 ];
 
-/** Words for how sure a match is. */
 const certaintyWords: Readonly<Record<Match["certainty"], string>> = {
   sure: "Sure",
   probable: "Probable",

@@ -18,7 +18,13 @@ import { table } from "#pages/table.ts";
 export const sessionRoutes: readonly Route[] = [
   route("/account/sessions", "person", { GET: show, POST: end }),
   route("/account/sign-out", "anyone", { POST: signOut }),
-  route("/account/sign-out-everywhere", "person", { POST: signOutEverywhere }),
+  route("/account/sign-out-everywhere", "person", {
+    POST: async (request) => {
+      const { services, signedIn, now } = request;
+      await endAllSessions(services.control, { person: signedIn.person.id, now });
+      return signedOut(request, "/account/sign-in?done=everywhere");
+    },
+  }),
   route("/account/switch", "person", { POST: switchTo }),
 ];
 
@@ -33,12 +39,6 @@ async function end({ services, signedIn, form, now }: SignedInRequest): Promise<
 async function signOut(request: AccountRequest): Promise<Reply> {
   await endFormer(request);
   return signedOut(request, "/account/sign-in?done=out");
-}
-
-async function signOutEverywhere(request: SignedInRequest): Promise<Reply> {
-  const { services, signedIn, now } = request;
-  await endAllSessions(services.control, { person: signedIn.person.id, now });
-  return signedOut(request, "/account/sign-in?done=everywhere");
 }
 
 async function switchTo({ services, signedIn, form }: SignedInRequest): Promise<Reply> {

@@ -3,7 +3,7 @@ import { type Account, findAccount } from "#accounts/accounts.ts";
 import { mayReadChanges } from "#accounts/plans.ts";
 import { headedPage } from "#dashboard/components/page.ts";
 import { type MemberRequest, type Route, route } from "#dashboard/screen.ts";
-import { readWindows } from "#dashboard/watch-notices.ts";
+import { readQuotaStatus } from "#dashboard/watch-notices.ts";
 import { listKeys } from "#keys/keys.ts";
 import type { WindowStatus } from "#limits/counters.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
@@ -36,7 +36,7 @@ async function showUsage(request: MemberRequest): Promise<string> {
   const span = { account: number, since: Date.parse(days[0]!.at), until: now + dayMilliseconds };
   const account = (await findAccount(database, id))!;
   const plan = planWords(account, await mayReadChanges(database, number));
-  const windows = await readWindows(services, number);
+  const { windows } = await readQuotaStatus(services, number);
   const keys = await listKeys(services.control, { accountNumber: number, now });
   const names = new Map(keys.map(({ id, name }) => [id, name]));
   const byKey = (await readTotalsBy(services.usage, span, "key")).slice(0, rowsMax);

@@ -5,9 +5,10 @@ import type { TestContext } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { quotaMax } from "#limits/policy.ts";
+import { takeLock } from "#store/lock.ts";
 import { cast } from "../support/cast.ts";
 import { eventually } from "../support/eventually.ts";
-import { onPostgres as test, postgresOfFile, runSql } from "../support/postgres.ts";
+import { freshDatabase, onPostgres as test, postgresOfFile, runSql } from "../support/postgres.ts";
 import { readExposition } from "../support/read-exposition.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { add, publishBuilt, twoMachines } from "../support/shared-datasets.ts";
@@ -56,6 +57,17 @@ const metric = async ({ adminAddress }: TestService, name: string) => {
   const text = await (await fetch(`${adminAddress}/metrics`)).text();
   return readExposition(text).get(name)?.samples.get(name);
 };
+
+test("a start that fails leaves no connection to the database", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const { release } = takeLock(join(dataDir, "server.lock"), "");
+  t.after(release);
+  const url = await freshDatabase(t);
+  await assert.rejects(startOn(t, url, dataDir), /Another server is running/);
+  const others =
+    "select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
+  await eventually(async () => assert.deepEqual(await runSql(url, others), []));
+});
 
 test("a server with an empty folder becomes ready by itself, and takes over what any machine publishes", async (t) => {
   const [database, importer, , first, second] = await twoMachines(t, "alpha", "beta");
@@ -186,14 +198,18 @@ test("a server whose folder has a flipped byte fetches the dataset anew and serv
 
 const exporting = { EXPORTS: "on" };
 
-const offeredBy = async (service: TestService) =>
-  (await service.get("/exports", await roomyKey(service))).body.data;
+type Key = Awaited<ReturnType<typeof roomyKey>>;
+
+const offeredBy = async (service: TestService, key: Key) =>
+  (await service.get("/exports", key)).body.data;
 
 /** The files that a service offers, by path. */
 async function filesOf(service: TestService) {
   const headers = await roomyKey(service);
   const files = new Map<string, Buffer>();
-  for (const { path } of (await offeredBy(service)).flatMap((dataset: any) => dataset.files)) {
+  for (const { path } of (await offeredBy(service, headers)).flatMap(
+    (dataset: any) => dataset.files,
+  )) {
     const response = await fetch(service.url + path, { headers });
     assert.equal(response.status, 200, path);
     files.set(path, Buffer.from(await response.arrayBuffer()));
@@ -242,15 +258,17 @@ test("every server on a database offers the datasets that are pinned, a new one 
   await importer.store.pin(one, true);
   const fresh = await startOn(t, database, undefined, exporting);
   await served(fresh, current);
-  const offers = (service: TestService, expected: string[]) =>
-    until(
-      () => offeredBy(service),
+  const offers = async (service: TestService, expected: string[]) => {
+    const key = await roomyKey(service);
+    return until(
+      () => offeredBy(service, key),
       (found) =>
         isDeepStrictEqual(
           found.map((dataset: any) => dataset.version),
           expected,
         ),
     );
+  };
   for (const service of [before, fresh]) await offers(service, [current, one]);
   const files = await filesOf(before);
   assert.deepEqual(await filesOf(fresh), files);
