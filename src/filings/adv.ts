@@ -15,15 +15,7 @@ import {
   whole,
 } from "./cells.ts";
 import type { PlaceReader } from "./places.ts";
-import type { RowOrigin } from "./rows.ts";
-
-/** Columns that some editions of a member lack. The rows then say nothing of them. */
-const optional = new Set<string>([
-  ...["formerLegalName", "formerBusinessName", "newName", "secNumber", "lei", "street2", "aumUsd"],
-  ...["schedule", "typeOther", "masterFundName", "minimumUsd"],
-]);
-
-type Cell = (name: string) => string | null;
+import type { AdviserFiling, RowOrigin } from "./rows.ts";
 
 /**
  * Reads a member, and adds its rows one by one.
@@ -47,13 +39,15 @@ export async function readAdv(
       return true;
     }
     if (length !== header.length) return false;
-    const cell: Cell = (name) => {
-      const index = indexes[name];
-      return index === undefined ? null : text(cellAt(index));
-    };
-    const row = rowReaders[kind](cell, { ...origin, line }, isExempt, placeOf);
-    if (row === null) return false;
-    add(row);
+    const values = Object.fromEntries(
+      Object.keys(columns[kind]).map((name) => {
+        const index = indexes[name];
+        return [name, (cellReaders[name] ?? text)(index === undefined ? null : cellAt(index))];
+      }),
+    ) as Values;
+    if (kind === "base") values["legalName"] ??= values["businessName"]!;
+    if (columns.needed[kind].some((name) => values[name] === null)) return false;
+    add(rowOf(kind, values, { isExempt, origin: { ...origin, line } }, placeOf));
     return true;
   };
   await eachRow(bytes, take, (line) => {
@@ -74,7 +68,8 @@ function indexesOf(kind: AdvMember, header: readonly string[], file: string) {
   for (const [name, spellings] of Object.entries<readonly string[]>(columns[kind])) {
     const index = titles.findIndex((title) => spellings.some((one) => comparable(one) === title));
     if (index >= 0) found[name] = index;
-    else if (!optional.has(name))
+    // The rows of some editions say nothing of these.
+    else if (!columns.optional.includes(name))
       throw new ImportFault(
         file,
         1,
@@ -84,112 +79,53 @@ function indexesOf(kind: AdvMember, header: readonly string[], file: string) {
   return found;
 }
 
-type RowReader = (
-  cell: Cell,
-  origin: RowOrigin,
-  isExempt: boolean,
-  placeOf: PlaceReader,
-) => AdvRow | null;
+/** Values of a row by the name of their column. */
+type Values = Record<string, string | null>;
 
-const ownershipCodes = ["NA", "A", "B", "C", "D", "E"];
-
-/** Readers of rows. They return null for a row that lacks what every row of its kind needs. */
-const rowReaders: Readonly<Record<AdvMember, RowReader>> = {
-  base: (cell, origin, isExempt, placeOf) => {
-    const filingId = cell("filingId");
-    const number = crd(cell("crd"));
-    const filedOn = date(cell("filedOn"));
-    const legalName = cell("legalName") ?? cell("businessName");
-    if (filingId === null || number === null || filedOn === null || legalName === null) return null;
-    const businessName = cell("businessName");
-    const names = ["formerLegalName", "formerBusinessName", "newName"].flatMap(
-      (name) => cell(name) ?? [],
-    );
-    const otherNames = [...new Set(names)].filter(
-      (name) => name !== legalName && name !== businessName,
-    );
-    const filing = {
-      filingId,
-      crd: number,
-      filedOn,
-      isExempt,
-      legalName,
-      businessName,
-      otherNames,
-      secNumber: /^80[12]-\d+$/.exec(cell("secNumber") ?? "")?.[0] ?? null,
-      lei: /^[A-Z0-9]{20}$/.exec(cell("lei")?.toUpperCase() ?? "")?.[0] ?? null,
-      place: placeOf({
-        streets: [cell("street1"), cell("street2")],
-        city: cell("city"),
-        stateOrCountry: cell("state"),
-        country: cell("country"),
-        zip: cell("zip"),
-      }),
-      aumUsd: whole(cell("aumUsd")),
-      origin,
-    };
-    return { kind: "base", filingId, filing };
-  },
-  owners: (cell) => {
-    const filingId = cell("filingId");
-    const name = cell("name");
-    if (filingId === null || name === null) return null;
-    const code = cell("ownershipCode")?.toUpperCase() ?? "";
-    const [, month, year] = /^(\d\d?)\/(\d{4})$/.exec(cell("since") ?? "") ?? [];
-    const owner = {
-      name,
-      isPerson: cell("type")?.toUpperCase() === "I",
-      title: cell("title"),
-      since: year === undefined ? null : `${year}-${month!.padStart(2, "0")}`,
-      ownershipCode: ownershipCodes.includes(code) ? code : null,
-      isControlPerson: flag(cell("isControlPerson")),
-      schedule: cell("schedule")?.toUpperCase() === "B" ? ("B" as const) : ("A" as const),
-      crd: crd(cell("crd")),
-    };
-    return { kind: "owners", filingId, owner };
-  },
-  funds: (cell) => {
-    const filingId = cell("filingId");
-    const referenceId = cell("referenceId");
-    const name = cell("name");
-    if (filingId === null || referenceId === null || name === null) return null;
-    const fund = {
-      fundId: cell("fundId"),
-      name,
-      type: cell("type"),
-      typeOther: cell("typeOther"),
-      isMaster: flag(cell("isMaster")),
-      isFeeder: flag(cell("isFeeder")),
-      masterFundId: cell("masterFundId"),
-      masterFundName: cell("masterFundName"),
-      grossAssetsUsd: whole(cell("grossAssetsUsd")),
-      minimumUsd: whole(cell("minimumUsd")),
-      state: cell("state"),
-      country: cell("country"),
-    };
-    return { kind: "funds", filingId, referenceId, fund };
-  },
-  partners: (cell) => {
-    const filingId = cell("filingId");
-    const referenceId = cell("referenceId");
-    const name = cell("name");
-    if (filingId === null || referenceId === null || name === null) return null;
-    return { kind: "partners", filingId, referenceId, name };
-  },
-  formDFiles: (cell) => {
-    const filingId = cell("filingId");
-    const referenceId = cell("referenceId");
-    const fileNumber = formDFile(cell("fileNumber"));
-    if (filingId === null || referenceId === null || fileNumber === null) return null;
-    return { kind: "formDFiles", filingId, referenceId, fileNumber };
-  },
-  ciks: (cell) => {
-    const filingId = cell("filingId");
-    const number = cik(cell("cik"));
-    if (filingId === null || number === null) return null;
-    return { kind: "ciks", filingId, cik: number };
+/** Readers of the cells that are no mere text, by the name of their column. */
+const cellReaders: Readonly<Record<string, (cell: string | null) => unknown>> = {
+  crd,
+  cik,
+  filedOn: date,
+  fileNumber: formDFile,
+  aumUsd: whole,
+  grossAssetsUsd: whole,
+  minimumUsd: whole,
+  isMaster: flag,
+  isFeeder: flag,
+  isControlPerson: flag,
+  secNumber: (cell) => /^80[12]-\d+$/.exec(text(cell) ?? "")?.[0] ?? null,
+  lei: (cell) => /^[A-Z0-9]{20}$/.exec(text(cell)?.toUpperCase() ?? "")?.[0] ?? null,
+  isPerson: (cell) => text(cell)?.toUpperCase() === "I",
+  ownershipCode: (cell) => /^(?:NA|[A-E])$/.exec(text(cell)?.toUpperCase() ?? "")?.[0] ?? null,
+  schedule: (cell) => (text(cell)?.toUpperCase() === "B" ? "B" : "A"),
+  since: (cell) => {
+    const [, month, year] = /^(\d\d?)\/(\d{4})$/.exec(text(cell) ?? "") ?? [];
+    return year === undefined ? null : `${year}-${month!.padStart(2, "0")}`;
   },
 };
+
+function rowOf(
+  kind: AdvMember,
+  { filingId, referenceId, ...values }: Values,
+  source: Pick<AdviserFiling, "isExempt" | "origin">,
+  placeOf: PlaceReader,
+): AdvRow {
+  const row = { kind, filingId };
+  if (kind === "owners") return { ...row, owner: values } as unknown as AdvRow;
+  if (kind === "funds") return { ...row, referenceId, fund: values } as unknown as AdvRow;
+  if (kind !== "base") return { ...row, ...(referenceId && { referenceId }), ...values } as AdvRow;
+  const { street1, street2, city, state, country, zip, ...facts } = values;
+  const { formerLegalName, formerBusinessName, newName, ...rest } = facts;
+  const names = new Set([formerLegalName, formerBusinessName, newName]);
+  const otherNames = [...names].filter(
+    (name) => name && name !== rest["legalName"] && name !== rest["businessName"],
+  );
+  const streets = [street1, street2];
+  const place = placeOf({ streets, city, stateOrCountry: state, country, zip });
+  const filing = { filingId, ...rest, ...source, otherNames, place };
+  return { ...row, filing } as unknown as AdvRow;
+}
 
 const quote = 0x22;
 const comma = 0x2c;

@@ -1,23 +1,19 @@
 /** Reads the six tables of a quarter of Form D filings, as the SEC's data sets have them. */
 import { StringDecoder } from "node:string_decoder";
 import { ImportFault } from "#importers/import-fault.ts";
-import {
-  accessionIn,
-  cik,
-  crd,
-  date,
-  flag,
-  formDFile,
-  isIndefinite,
-  type RejectedRows,
-  roles,
-  type SkipReason,
-  text,
-  whole,
-} from "./cells.ts";
+import { date, flag, formDFile, type RejectedRows, type SkipReason, text } from "./cells.ts";
 import columns from "./form-d-columns.json" with { type: "json" };
+import {
+  type Cells,
+  formDOf,
+  type Head,
+  noParts,
+  type Parts,
+  partReaders,
+  partTables,
+} from "./form-d.ts";
 import type { PlaceReader } from "./places.ts";
-import type { FormD, Issuer, Recipient, RelatedPerson, Signature } from "./rows.ts";
+import type { FormD } from "./rows.ts";
 
 export type QuarterTable = keyof typeof columns.needed;
 export const quarterTables = Object.keys(columns.needed) as QuarterTable[];
@@ -28,20 +24,6 @@ export interface TableFile {
   shown: string;
   size: number;
   open(): AsyncIterable<Buffer>;
-}
-
-/** A filing whose tables are still being read. */
-interface Draft {
-  head: Pick<FormD, "accession" | "type" | "fileNumber" | "filedOn" | "sicCode" | "origin">;
-  offering: Omit<
-    FormD,
-    keyof Draft["head"] | "issuers" | "persons" | "recipients" | "signatures"
-  > | null;
-  primary: Issuer[];
-  others: Issuer[];
-  persons: RelatedPerson[];
-  recipients: Recipient[];
-  signatures: Signature[];
 }
 
 /** Bytes of all tables that are joined at once. Larger tables are read several times, each time for other filings. */
@@ -69,11 +51,10 @@ export async function readFormDQuarter(
   for (let pass = 0; pass < passes; pass++) {
     const isDue = (accession: string) => Number(accession.slice(-3)) % passes === pass;
     const drafts = await readDrafts(files, placeOf, isDue, skip, pass === 0 ? reject : () => {});
-    for (const { head, offering, primary, others, ...rest } of drafts.values()) {
-      const issuers = [...primary, ...others];
-      if (issuers.length === 0) skip("no_issuer");
-      else if (offering === null) skip("no_offering");
-      else add({ ...head, ...offering, issuers, ...rest });
+    for (const { head, parts } of drafts.values()) {
+      const filing = formDOf(head, parts);
+      if (typeof filing === "string") skip(filing);
+      else add(filing);
     }
   }
   return Array.from(rejected, ([file, rows]) => ({ file, ...rows }));
@@ -87,9 +68,9 @@ async function readDrafts(
   isDue: (accession: string) => boolean,
   skip: (reason: SkipReason) => void,
   reject: Reject,
-): Promise<Map<string, Draft>> {
-  const drafts = new Map<string, Draft>();
-  await readTable(files, "FORMDSUBMISSION", reject, (accession, cell, line) => {
+): Promise<Map<string, { head: Head; parts: Parts }>> {
+  const drafts = new Map<string, { head: Head; parts: Parts }>();
+  await readTable(files, "FORMDSUBMISSION", reject, (accession, { cell }, line) => {
     const type = cell("SUBMISSIONTYPE")?.toUpperCase();
     if (!isDue(accession)) return;
     // Older quarters have no such column.
@@ -104,84 +85,21 @@ async function readDrafts(
       sicCode: cell("SIC_CODE"),
       origin: { file: files.FORMDSUBMISSION.shown, line },
     } as const;
-    const lists = { primary: [], others: [], persons: [], recipients: [], signatures: [] };
-    drafts.set(accession, { head, offering: null, ...lists });
+    drafts.set(accession, { head, parts: noParts() });
   });
-  const join = (table: QuarterTable, take: (draft: Draft, cell: Cell) => void) =>
-    readTable(files, table, reject, (accession, cell) => {
-      const draft = drafts.get(accession);
-      if (draft !== undefined) take(draft, cell);
+  for (const table of partTables)
+    await readTable(files, table, reject, (accession, cells) => {
+      const parts = drafts.get(accession)?.parts;
+      const part = parts && partReaders[table](cells, placeOf);
+      if (!part) return;
+      const all: unknown[] = parts[table];
+      if (flag(cells.cell("IS_PRIMARYISSUER_FLAG"))) all.unshift(part);
+      else all.push(part);
     });
-  const placeIn = (cell: Cell) =>
-    placeOf({
-      streets: [cell("STREET1"), cell("STREET2")],
-      city: cell("CITY"),
-      stateOrCountry: cell("STATEORCOUNTRY"),
-      zip: cell("ZIPCODE"),
-    });
-  const numbered = (cell: Cell, name: string) =>
-    [1, 2, 3].map((number) => cell(`${name}_${number}`));
-
-  await join("ISSUERS", ({ primary, others }, cell) => {
-    const [number, name, type] = [cik(cell("CIK")), cell("ENTITYNAME"), cell("ENTITYTYPE")];
-    if (number === null || name === null) return;
-    const names = ["ISSUER_PREVIOUSNAME", "EDGAR_PREVIOUSNAME"].flatMap((one) =>
-      numbered(cell, one),
-    );
-    (flag(cell("IS_PRIMARYISSUER_FLAG")) ? primary : others).push({
-      cik: number,
-      name,
-      previousNames: [...new Set(names.filter((one) => one !== null))],
-      entityType: type === "Other" ? (cell("ENTITYTYPEOTHERDESC") ?? type) : type,
-      jurisdiction: cell("JURISDICTIONOFINC"),
-      place: placeIn(cell),
-    });
-  });
-  await join("OFFERING", (draft, cell) => {
-    const offered = cell("TOTALOFFERINGAMOUNT");
-    draft.offering = {
-      previousAccession: accessionIn(cell("PREVIOUSACCESSIONNUMBER") ?? ""),
-      industry: cell("INDUSTRYGROUPTYPE"),
-      fundType: cell("INVESTMENTFUNDTYPE"),
-      isPooledTicked: flag(cell("ISPOOLEDINVESTMENTFUNDTYPE")),
-      isTenantInCommonTicked: flag(cell("ISTENANTINCOMMONTYPE")),
-      exemptions: cell("FEDERALEXEMPTIONS_ITEMS_LIST")?.match(/[^,;|\s]+/g) ?? [],
-      firstSaleOn: flag(cell("YETTOOCCUR")) ? null : date(cell("SALE_DATE")),
-      isIndefinite: isIndefinite(offered),
-      offeredUsd: whole(offered),
-      soldUsd: whole(cell("TOTALAMOUNTSOLD")),
-      remainingUsd: whole(cell("TOTALREMAINING")),
-      minimumUsd: whole(cell("MINIMUMINVESTMENTACCEPTED")),
-      investorCount: whole(cell("TOTALNUMBERALREADYINVESTED")),
-      allowsNonAccredited: flag(cell("HASNONACCREDITEDINVESTORS")),
-      amountNote: cell("SALESAMTCLARIFICATIONOFRESP"),
-    };
-  });
-  await join("RELATEDPERSONS", ({ persons }, cell) => {
-    persons.push({
-      first: cell("FIRSTNAME"),
-      middle: cell("MIDDLENAME"),
-      last: cell("LASTNAME"),
-      roles: roles(numbered(cell, "RELATIONSHIP")),
-      clarification: cell("RELATIONSHIPCLARIFICATION"),
-      place: placeIn(cell),
-    });
-  });
-  await join("RECIPIENTS", ({ recipients }, cell) => {
-    const [name, broker] = [cell("RECIPIENTNAME"), cell("ASSOCIATEDBDNAME")];
-    recipients.push({ name, crd: crd(cell("RECIPIENTCRDNUMBER")), broker });
-  });
-  await join("SIGNATURES", ({ signatures }, cell) => {
-    const [issuerName, signer] = [cell("ISSUERNAME"), cell("NAMEOFSIGNER")];
-    signatures.push({ issuerName, signer, title: cell("SIGNATURETITLE") });
-  });
   return drafts;
 }
 
 const rowLengthMax = 1024 * 1024;
-
-/** Returns the text of a column; null for a blank, and for a column that the table does not have. */
-type Cell = (column: string) => string | null;
 
 const accessionShape = /^\s*\d{10}-\d\d-\d{6}\s*$/;
 
@@ -189,7 +107,7 @@ async function readTable(
   files: Readonly<Record<QuarterTable, TableFile>>,
   table: QuarterTable,
   reject: Reject,
-  take: (accession: string, cell: Cell, line: number) => void,
+  take: (accession: string, cells: Cells, line: number) => void,
 ): Promise<void> {
   const { shown, open } = files[table];
   const cut = "download the quarter again";
@@ -197,10 +115,12 @@ async function readTable(
   let indexes = new Map<string, number>();
   let row: string[] = [];
   let rowLine = 0;
-  const cell: Cell = (column) => text(row[indexes.get(column) ?? -1]);
+  const cell = (column: string) => text(row[indexes.get(column) ?? -1]);
+  const list = (column: string) =>
+    [column, ...[1, 2, 3].map((number) => `${column}_${number}`)].flatMap((one) => cell(one) ?? []);
   const finish = () => {
     if (row.length > names.length) reject(shown, rowLine);
-    else if (row.length > 0) take(cell("ACCESSIONNUMBER")!, cell, rowLine);
+    else if (row.length > 0) take(cell("ACCESSIONNUMBER")!, { cell, list }, rowLine);
   };
   let line = 0;
   for await (const written of linesOf(open())) {

@@ -2,21 +2,11 @@
 import { isUtf8 } from "node:buffer";
 import { SaxesParser } from "saxes";
 import { ImportFault } from "#importers/import-fault.ts";
-import {
-  accessionIn,
-  cik,
-  crd,
-  date,
-  flag,
-  formDFile,
-  isIndefinite,
-  roles,
-  type SkipReason,
-  text,
-  whole,
-} from "./cells.ts";
+import { accessionIn, cik, date, formDFile, type SkipReason, text } from "./cells.ts";
+import columns from "./form-d-columns.json" with { type: "json" };
+import { type Cells, formDOf, noParts, partReaders, type PartTable, partTables } from "./form-d.ts";
 import type { PlaceReader } from "./places.ts";
-import type { FormD, Issuer, RelatedPerson, RowOrigin } from "./rows.ts";
+import type { FormD, RowOrigin } from "./rows.ts";
 
 /** Largest filing that is read. The largest real ones, with 100 persons and 100 issuers, have less than a tenth. */
 const filingBytesMax = 4 * 1024 * 1024;
@@ -38,8 +28,22 @@ const all = (element: Element, ...path: readonly string[]): Element[] =>
 const first = (element: Element, ...path: readonly string[]): string | null =>
   text(all(element, ...path)[0]?.content);
 
-const texts = (element: Element, ...path: readonly string[]): string[] =>
-  all(element, ...path).flatMap(({ content }) => text(content) ?? []);
+const cut = (path: string): readonly string[] => path.split("/");
+const paths = new Map(
+  partTables.map((table) => [
+    table,
+    new Map(Object.entries(columns.paths[table]).map(([column, path]) => [column, cut(path)])),
+  ]),
+);
+
+/** Returns the cells that the row of a table would have for an element. */
+function cellsOf(element: Element, table: PartTable): Cells {
+  const at = (column: string) => paths.get(table)!.get(column) ?? [""];
+  return {
+    cell: (column) => first(element, ...at(column)),
+    list: (column) => all(element, ...at(column)).flatMap(({ content }) => text(content) ?? []),
+  };
+}
 
 /**
  * Reads a filing. The accession number is that of the header, else that in the path of the origin.
@@ -68,24 +72,22 @@ export function readFormDXml(
   if (first(root, "testOrLive")?.toUpperCase() === "TEST") return "test";
   const accession = accessionIn(headerFact(header, "accession") ?? origin.file);
   if (accession === null) return "no_accession";
-  const issuers = [...all(root, "primaryIssuer"), ...all(root, "issuerList", "issuer")].flatMap(
-    (issuer) => issuerOf(issuer, placeOf) ?? [],
-  );
-  if (issuers.length === 0) return "no_issuer";
-  const filer = filerOf(header, issuers[0]!.cik);
-  return {
+  const parts = noParts();
+  for (const table of partTables)
+    for (const element of columns.elements[table].flatMap((path) => all(root, ...cut(path)))) {
+      const part = partReaders[table](cellsOf(element, table), placeOf);
+      if (part !== null) (parts[table] as unknown[]).push(part);
+    }
+  const filer = filerOf(header, parts.ISSUERS[0]?.cik);
+  const head = {
     accession,
     type,
     fileNumber: formDFile(headerFact(filer, "fileNumber")),
     filedOn: date(headerFact(header, "filedOn")),
     sicCode: headerFact(filer, "sicCode"),
-    issuers,
-    persons: all(root, "relatedPersonsList", "relatedPersonInfo").map((one) =>
-      personOf(one, placeOf),
-    ),
-    ...offeringOf(all(root, "offeringData")[0] ?? newElement()),
     origin,
-  };
+  } as const;
+  return formDOf(head, parts);
 }
 
 /** Facts of a header, in either of its forms: `KEY:  value` and `<TAG>value`. */
@@ -101,7 +103,7 @@ const headerFact = (header: string, name: keyof typeof headerFacts): string | nu
   headerFacts[name].exec(header)?.[1] ?? null;
 
 /** Returns the part of a header about a filer. Falls back to the first filer, whose file number the others extend. */
-function filerOf(header: string, issuerCik: string): string {
+function filerOf(header: string, issuerCik: string | undefined): string {
   const filers = header.split(/^(?:FILER:|<FILER>)/m).slice(1);
   return filers.find((one) => cik(headerFact(one, "filerCik")) === issuerCik) ?? filers[0] ?? "";
 }
@@ -141,83 +143,4 @@ function parse(written: string, start: number, { file }: RowOrigin): Element {
   parser.on("closetag", () => void open.pop());
   parser.write(written.slice(start, end + closing.length)).close();
   return all(root, "edgarSubmission")[0]!;
-}
-
-const placeIn = (element: Element, address: string, placeOf: PlaceReader) => {
-  const part = (name: string) => first(element, address, name);
-  return placeOf({
-    streets: [part("street1"), part("street2")],
-    city: part("city"),
-    stateOrCountry: part("stateOrCountry") ?? part("stateOrCountryDescription"),
-    zip: part("zipCode"),
-  });
-};
-
-/** Returns an issuer. Returns null if it has no name or no CIK. */
-function issuerOf(issuer: Element, placeOf: PlaceReader): Issuer | null {
-  const name = first(issuer, "entityName");
-  const number = cik(first(issuer, "cik"));
-  if (name === null || number === null) return null;
-  const previousNames = ["issuerPreviousNameList", "edgarPreviousNameList"].flatMap((list) =>
-    texts(issuer, list, "previousName"),
-  );
-  return {
-    cik: number,
-    name,
-    previousNames: [...new Set(previousNames)],
-    entityType: first(issuer, "entityType"),
-    jurisdiction: first(issuer, "jurisdictionOfInc"),
-    place: placeIn(issuer, "issuerAddress", placeOf),
-  };
-}
-
-function personOf(person: Element, placeOf: PlaceReader): RelatedPerson {
-  const name = (part: string) => first(person, "relatedPersonName", part);
-  return {
-    first: name("firstName"),
-    middle: name("middleName"),
-    last: name("lastName"),
-    roles: roles(texts(person, "relatedPersonRelationshipList", "relationship")),
-    clarification: first(person, "relationshipClarification"),
-    place: placeIn(person, "relatedPersonAddress", placeOf),
-  };
-}
-
-function offeringOf(
-  data: Element,
-): Omit<
-  FormD,
-  "accession" | "type" | "fileNumber" | "filedOn" | "sicCode" | "issuers" | "persons" | "origin"
-> {
-  const security = (name: string) => flag(first(data, "typesOfSecuritiesOffered", name));
-  const amount = (name: string) => first(data, "offeringSalesAmounts", name);
-  return {
-    previousAccession: accessionIn(
-      first(data, "typeOfFiling", "newOrAmendment", "previousAccessionNumber") ?? "",
-    ),
-    recipients: all(data, "salesCompensationList", "recipient").map((recipient) => ({
-      name: first(recipient, "recipientName"),
-      crd: crd(first(recipient, "recipientCRDNumber")),
-      broker: first(recipient, "associatedBDName"),
-    })),
-    signatures: all(data, "signatureBlock", "signature").map((signature) => ({
-      issuerName: first(signature, "issuerName"),
-      signer: first(signature, "nameOfSigner"),
-      title: first(signature, "signatureTitle"),
-    })),
-    industry: first(data, "industryGroup", "industryGroupType"),
-    fundType: first(data, "industryGroup", "investmentFundInfo", "investmentFundType"),
-    isPooledTicked: security("isPooledInvestmentFundType"),
-    isTenantInCommonTicked: security("isTenantInCommonType"),
-    exemptions: texts(data, "federalExemptionsExclusions", "item"),
-    firstSaleOn: date(first(data, "typeOfFiling", "dateOfFirstSale", "value")),
-    isIndefinite: isIndefinite(amount("totalOfferingAmount")),
-    offeredUsd: whole(amount("totalOfferingAmount")),
-    soldUsd: whole(amount("totalAmountSold")),
-    remainingUsd: whole(amount("totalRemaining")),
-    minimumUsd: whole(first(data, "minimumInvestmentAccepted")),
-    investorCount: whole(first(data, "investors", "totalNumberAlreadyInvested")),
-    allowsNonAccredited: flag(first(data, "investors", "hasNonAccreditedInvestors")),
-    amountNote: amount("clarificationOfResponse"),
-  };
 }
