@@ -1,7 +1,7 @@
 /** Reads cells as the SEC's files have them, and names what the readers of filings hand on. */
 import { clean } from "#importers/cells.ts";
 import { existsInCalendar } from "#records/fields.ts";
-import type { AdviserFiling, AdviserFund, AdviserOwner, personRoles } from "./rows.ts";
+import { type AdviserFiling, type AdviserFund, type AdviserOwner, personRoles } from "./rows.ts";
 
 /** Why a recognised filing is left out. The report counts filings by it. */
 export type SkipReason =
@@ -120,13 +120,8 @@ export function accessionIn(written: string): string | null {
   return all.at(-1)?.slice(1).join("-") ?? null;
 }
 
-type Role = (typeof personRoles)[number];
-const roleOf = new Map<string, Role>([
-  ["executive officer", "executive_officer"],
-  ["director", "director"],
-  ["promoter", "promoter"],
-]);
-
 /** Returns the roles that relationships such as `Executive Officer` stand for. */
-export const roles = (cells: readonly Written[]): Role[] =>
-  cells.flatMap((cell) => roleOf.get(text(cell)?.toLowerCase() ?? "") ?? []);
+export function roles(cells: readonly Written[]): (typeof personRoles)[number][] {
+  const given = cells.map((cell) => text(cell)?.toLowerCase().replace(" ", "_"));
+  return given.flatMap((one) => personRoles.find((role) => role === one) ?? []);
+}

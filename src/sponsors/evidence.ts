@@ -1,4 +1,5 @@
 /** Evidence that a firm stands behind an issuer or a GP: which rule found it, where, and why it was taken or refused. */
+import type { FormD } from "#filings/rows.ts";
 import type { provenanceBases } from "#records/vocabulary.ts";
 import { baseName, stemOf } from "./names.ts";
 
@@ -42,15 +43,30 @@ export interface Candidate extends Evidence {
   stem: string;
 }
 
-/** Returns a candidate; what is not given follows from the firm's name and the basis. */
-export const candidateOf = (
-  given: Omit<Candidate, "name" | "stem" | "confidence"> & { confidence?: number },
-): Candidate => ({
-  confidence: confidenceOf[given.basis],
-  ...given,
-  name: baseName(given.firm),
-  stem: stemOf(given.firm),
-});
+export const dealOnly = "its name is that of this deal";
+
+/**
+ * Returns a firm that a filing, or a correction, proposes.
+ * @param given `why` is the reason for taking it, unless `refusal` tells why it is refused.
+ */
+export function candidateOf(
+  filing: FormD | null,
+  given: Pick<Candidate, "basis" | "field" | "text" | "firm" | "why"> &
+    Partial<Pick<Candidate, "confidence">> & { refusal?: string | null },
+): Candidate {
+  const { refusal = null, confidence, ...rest } = given;
+  const basis = refusal === dealOnly ? "related_entity_deal" : given.basis;
+  return {
+    ...rest,
+    basis,
+    confidence: (refusal === null ? confidence : undefined) ?? confidenceOf[basis],
+    document: filing?.accession ?? "",
+    isTaken: refusal === null,
+    why: refusal ?? given.why,
+    name: baseName(given.firm),
+    stem: stemOf(given.firm),
+  };
+}
 
 /** Returns candidates without repetition of a firm by one basis, those taken first, then by confidence. */
 export function ranked(candidates: readonly Candidate[]): Candidate[] {

@@ -1,5 +1,6 @@
 /** What speaks against a firm as sponsor, whichever rule found it. */
 import type { FormD } from "#filings/rows.ts";
+import { dealOnly } from "./evidence.ts";
 import { professionIn, professions } from "./known-firms.ts";
 import { firmKey, isDealOnly } from "./names.ts";
 
@@ -21,8 +22,6 @@ const owning =
 const personal =
   /\b(?:family|living|revocable|irrevocable|dynasty|grantor)\b.*\btrust\b|\btrust (?:dated|u\/a|under)|\bfamily (?:l\.?p|limited partnership|partnership)/i;
 const professional = /\b(?:LLP|PLLC|P\.?[AC]\.?|law|attorneys?|CPAs?|esq\.?)$/i;
-
-export const dealOnly = "its name is that of this deal";
 
 /** Reports whether a name is that of one of the issuers, now or before. */
 export const isIssuer = (filing: FormD, firm: string): boolean =>

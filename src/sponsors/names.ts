@@ -3,6 +3,7 @@ import { editDistance } from "#records/edit-distance.ts";
 import { fold } from "#records/fold.ts";
 import { isLegalForm } from "#records/legal-forms.ts";
 import type { RelatedPerson } from "#filings/rows.ts";
+import respellings from "./respellings.json" with { type: "json" };
 import lists from "./words.json" with { type: "json" };
 
 type List = keyof typeof lists;
@@ -26,23 +27,9 @@ const mayBeRespelled =
   /[(./&]|\b(?:series of|limited|general|managing|trust|dba|co-? ?invest|l l c|l p)/i;
 
 /** Spellings that would hide a form or a role from a reading word by word. */
-const respelled: readonly (readonly [RegExp, string])[] = [
-  [/\([^)]*\)?/g, " "],
-  [/\s+(?:d\/b\/a|dba|f\/k\/a|a\/k\/a)\s.*$/i, ""],
-  [/(?<=\S)[\s,–-]+(?:(?:as )?(?:an?|each a)\s+)?(?:\w+\s+)?series of\b.*$/i, ""],
-  [/\blimited liability company\b/gi, "LLC"],
-  [/\blimited liability partnership\b/gi, "LLP"],
-  [/\blimited partnership\b/gi, "LP"],
-  [/\breal estate investment trust\b/gi, "REIT"],
-  [/\bdelaware statutory trust\b/gi, "DST"],
-  [/\bL\. ?L\. ?C\b\.?|\bL L C\b/gi, "LLC"],
-  [/\bL\. ?P\b\.?|\bL P\b/gi, "LP"],
-  [/\bS\.? ?[àa]\.? ?r\.? ?l\b\.?/gi, "Sarl"],
-  [/\bgeneral partner\b/gi, "GP"],
-  [/\bmanaging (?:member|partner)\b/gi, "MM"],
-  [/\bco-? invest/gi, "Co-Invest"],
-  [/(?<=^|\s)(\w) & (\w)(?=\s|$)/g, "$1&$2"],
-];
+const respelled = respellings.patterns.map(
+  ([pattern, flags, short]) => [new RegExp(pattern!, flags), short!] as const,
+);
 
 interface Token {
   text: string;

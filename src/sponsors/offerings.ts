@@ -61,12 +61,14 @@ export const filingUrl = ({ issuers, accession }: FormD): string =>
 export const adviserUrl = (crd: string): string =>
   `https://adviserinfo.sec.gov/firm/summary/${crd}`;
 
+const wholeDollars = new Intl.NumberFormat("en-US");
+
 /** Returns an amount as texts show it, such as `$12.5m`. */
 export function money(usd: number): string {
   const [divisor, unit] =
     Math.abs(usd) >= 999_950_000 ? [1e9, "bn"] : Math.abs(usd) >= 999_950 ? [1e6, "m"] : [1, ""];
   const amount = usd / divisor;
   return `${usd < 0 ? "-" : ""}$${
-    unit === "" ? Math.abs(amount).toLocaleString("en-US") : Math.abs(amount).toFixed(1) + unit
+    unit === "" ? wholeDollars.format(Math.abs(amount)) : Math.abs(amount).toFixed(1) + unit
   }`;
 }

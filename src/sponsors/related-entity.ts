@@ -1,7 +1,7 @@
 /** Firms among the related persons of a filing, the master of a series, and the issuer's own name. */
 import type { FormD, RelatedPerson } from "#filings/rows.ts";
 import { candidateOf, type Candidate } from "./evidence.ts";
-import { dealOnly, isManaging, isPartnering, objection } from "./guards.ts";
+import { isManaging, isPartnering, objection } from "./guards.ts";
 import { baseName, entityOf, ownWords, seriesMaster, stemOf } from "./names.ts";
 
 interface Entity {
@@ -30,20 +30,15 @@ export function entityCandidates(filing: FormD, isFund: boolean): Candidate[] {
   const best = entities.filter(({ objected }) => objected === null).toSorted(byPreference)[0];
   return entities.map(({ firm, person, role, rank, objected }) => {
     const isBehind = best !== undefined && stemOf(best.firm) !== stemOf(firm);
-    const why = objected ?? (isBehind ? `${best.firm} goes before it` : null);
-    return candidateOf({
-      document: filing.accession,
-      basis: objected === dealOnly ? "related_entity_deal" : "related_entity",
-      ...(why === null && rank === 1 && { confidence: 0.7 }),
+    const roles = person.roles.join(", ").replaceAll("_", " ");
+    return candidateOf(filing, {
+      basis: "related_entity",
+      ...(rank === 1 && { confidence: 0.7 }),
       field: role === "" ? "RELATEDPERSONS" : "RELATIONSHIPCLARIFICATION",
-      text:
-        role === ""
-          ? `${firm} (${person.roles.join(", ").replaceAll("_", " ")})`
-          : `${firm}: ${role}`,
+      text: role === "" ? `${firm} (${roles})` : `${firm}: ${role}`,
       firm,
-      isTaken: why === null,
-      why:
-        why ?? (rank > 1 ? "the filing says what it does" : "it stands among the related persons"),
+      refusal: objected ?? (isBehind ? `${best.firm} goes before it` : null),
+      why: rank > 1 ? "the filing says what it does" : "it stands among the related persons",
     });
   });
 }
@@ -62,28 +57,28 @@ export function seriesCandidates(filing: FormD, isFund: boolean): Candidate[] {
   const { name } = filing.issuers[0]!;
   const master = seriesMaster(name);
   if (master === null || ownWords(master).length === 0) return [];
-  const why = objection(filing, master, "", isFund);
   return [
-    candidateOf({
-      document: filing.accession,
+    candidateOf(filing, {
       basis: "series_master",
       field: "ENTITYNAME",
       text: name,
       firm: master,
-      isTaken: why === null,
-      why: why ?? "the issuer is its series",
+      refusal: objection(filing, master, "", isFund),
+      why: "the issuer is its series",
     }),
   ];
 }
 
 /** Returns the issuer's own stem, which names no GP. */
-export const issuerCandidate = (filing: FormD): Candidate =>
-  candidateOf({
-    document: filing.accession,
+export function issuerCandidate(filing: FormD): Candidate {
+  const { name } = filing.issuers[0]!;
+  const refusal = "the issuer's own name names nobody else";
+  return candidateOf(filing, {
     basis: "issuer_stem",
     field: "ENTITYNAME",
-    text: filing.issuers[0]!.name,
-    firm: filing.issuers[0]!.name,
-    isTaken: false,
-    why: "the issuer's own name names nobody else",
+    text: name,
+    firm: name,
+    refusal,
+    why: refusal,
   });
+}

@@ -241,32 +241,32 @@ function bestOf(candidates: Iterable<Candidate>): Candidate | null {
 
 /** Returns what Form ADV says of a filing. */
 function adviserCandidates(filing: FormD, advisers: Advisers): Candidate[] {
-  const propose = (crd: string, given: Pick<Candidate, "basis" | "field" | "text" | "why">) =>
-    candidateOf({
-      firm: advisers.names.get(crd)!.legalName,
-      document: filing.accession,
-      isTaken: true,
-      ...given,
-    });
   const found: Candidate[] = [];
+  const propose = (
+    crd: string,
+    basis: Candidate["basis"],
+    field: string,
+    text: string,
+    why: string,
+    refusal: string | null = null,
+  ) => {
+    const firm = advisers.names.get(crd)!.legalName;
+    found.push(candidateOf(filing, { basis, field, text, firm, why, refusal }));
+  };
   const byFile = only(advisers.byFile.get(filing.fileNumber ?? ""));
   if (byFile !== null) {
     const why = "an adviser reports this file number in its Form ADV";
-    const text = filing.fileNumber!;
-    found.push(
-      propose(byFile, { basis: "adv_file_number", field: "Form D File Number", text, why }),
-    );
+    propose(byFile, "adv_file_number", "Form D File Number", filing.fileNumber!, why);
   }
-  const { name: text } = filing.issuers[0]!;
-  const byFundName = only(advisers.byFundName.get(fold(text)));
+  const { name } = filing.issuers[0]!;
+  const byFundName = only(advisers.byFundName.get(fold(name)));
   if (byFundName === null) return found;
   const agreement = agreementOf(filing, byFundName, advisers);
-  const why =
-    agreement === null
-      ? "an adviser reports a fund of this name, but nothing else agrees"
-      : `one adviser reports a fund of this name, and ${agreement}`;
-  const named = propose(byFundName, { basis: "adv_fund_name", field: "Fund Name", text, why });
-  return [...found, { ...named, isTaken: agreement !== null }];
+  const why = `one adviser reports a fund of this name, and ${agreement}`;
+  const refusal =
+    agreement === null ? "an adviser reports a fund of this name, but nothing else agrees" : null;
+  propose(byFundName, "adv_fund_name", "Fund Name", name, why, refusal);
+  return found;
 }
 
 /** Returns the second fact in which a filing and an adviser agree, as a clause. Returns null if there is none. */
@@ -393,13 +393,11 @@ function openHouses(
   }
 
   const correctedBy = (correction: Correction, firm: string): Candidate =>
-    candidateOf({
+    candidateOf(null, {
       basis: "corrected",
       field: `corrections.ndjson:${correction.line}`,
       text: correction.why,
       firm,
-      document: "",
-      isTaken: true,
       why: "a correction says so",
     });
 
@@ -548,13 +546,12 @@ function joinClusters(vehicles: readonly Vehicle[], houses: Houses): void {
     if (firm === null) continue;
     const joined = house ?? houses.newHouse();
     for (const vehicle of unnamed) {
-      const evidence = candidateOf({
+      const filing = vehicle.filings.at(-1)!;
+      const evidence = candidateOf(filing, {
         basis: "cluster",
         field: "RELATEDPERSONS",
-        text: vehicle.filings.at(-1)!.issuers[0]!.name,
+        text: filing.issuers[0]!.name,
         firm,
-        document: vehicle.filings.at(-1)!.accession,
-        isTaken: true,
         why: "it shares an address and a person with other vehicles of the firm",
       });
       vehicle.candidates.unshift(evidence);

@@ -1,8 +1,8 @@
 /** Firms that the words of a filing name: in clarifications, titles, signers, notes and street lines. */
 import { fold } from "#records/fold.ts";
 import type { FormD } from "#filings/rows.ts";
-import { candidateOf, confidenceOf, type Candidate } from "./evidence.ts";
-import { dealOnly, isIssuer, isLeading, isManaging, objection } from "./guards.ts";
+import { candidateOf, type Candidate } from "./evidence.ts";
+import { isIssuer, isLeading, isManaging, objection } from "./guards.ts";
 import { entityOf, hasForm, isFirmLike, isWordOf, ownWords, stemOf, wordsOf } from "./names.ts";
 
 /** Firm in a chain. */
@@ -144,21 +144,17 @@ function judgeSentences(
   object: Objection,
 ): Candidate[] {
   const found: Candidate[] = [];
-  const say = (sentence: Sentence, { firm, role }: Link, isTaken: boolean, why: string) => {
+  const say = (
+    { field, text }: Sentence,
+    { firm, role }: Link,
+    refusal: string | null,
+    why = "",
+  ) => {
     const isSure =
       isLeading(role) || meant.filter((one) => stemOf(one.link.firm) === stemOf(firm)).length > 1;
-    found.push(
-      candidateOf({
-        document: filing.accession,
-        basis: why === dealOnly ? "related_entity_deal" : "sponsor_text",
-        ...(isTaken && !isSure && { confidence: sentence.field === "SIGNATURETITLE" ? 0.8 : 0.7 }),
-        field: sentence.field,
-        text: sentence.text,
-        firm,
-        isTaken,
-        why,
-      }),
-    );
+    const unsure = field === "SIGNATURETITLE" ? 0.8 : 0.7;
+    const given = { field, text, firm, refusal, why, ...(!isSure && { confidence: unsure }) };
+    found.push(candidateOf(filing, { basis: "sponsor_text", ...given }));
   };
   const meant: { sentence: Sentence; link: Link }[] = [];
   for (const sentence of sentences) {
@@ -168,7 +164,7 @@ function judgeSentences(
         meant.push({ sentence, link });
         break;
       }
-      say(sentence, link, false, why);
+      say(sentence, link, why);
     }
   }
   const leading = meant.filter(({ link }) => isLeading(link.role));
@@ -179,16 +175,15 @@ function judgeSentences(
       say(
         sentence,
         link,
-        true,
+        null,
         isStated ? "the text says what it does" : "the text names no other firm",
       );
       continue;
     }
-    say(sentence, link, false, "the chains of other persons end in other firms");
+    say(sentence, link, "the chains of other persons end in other firms");
     const meeting = sentence.chain.find(({ firm }) => chosen.has(stemOf(firm)));
-    const why = meeting && object(meeting.firm, meeting.role);
-    if (meeting)
-      say(sentence, meeting, why === null, why ?? "the chains of several persons meet in it");
+    const why = "the chains of several persons meet in it";
+    if (meeting) say(sentence, meeting, object(meeting.firm, meeting.role), why);
   }
   return found;
 }
@@ -228,22 +223,19 @@ function streetCandidates(filing: FormD, object: Objection): Candidate[] {
   const stems = new Set(theirs.map(stemOf));
   return lines.map(([field, firm]) => {
     const isOfIssuer = own !== null && stemOf(own) === stemOf(firm);
-    const objected = object(firm, "");
     const isShared = isOfIssuer || (own === null && stems.size === 1);
-    const why = objected ?? (isShared ? null : "only some persons have their address there");
     const isKnown = ownWords(firm).some((word) =>
       filing.issuers.some(({ name }) => ownWords(name).includes(word)),
     );
     const isSure = isOfIssuer && (isKnown || stems.has(stemOf(firm)));
-    return candidateOf({
-      document: filing.accession,
-      basis: objected === dealOnly ? "related_entity_deal" : "sponsor_text",
-      ...(why === null && { confidence: isSure ? confidenceOf.sponsor_text : 0.7 }),
+    return candidateOf(filing, {
+      basis: "sponsor_text",
+      ...(!isSure && { confidence: 0.7 }),
       field,
       text: firm,
       firm,
-      isTaken: why === null,
-      why: why ?? "the address is in its care",
+      refusal: object(firm, "") ?? (isShared ? null : "only some persons have their address there"),
+      why: "the address is in its care",
     });
   });
 }
