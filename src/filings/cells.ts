@@ -53,9 +53,16 @@ type Written = string | null | undefined;
 const tidy = /^[!-~]+(?: [!-~]+)*$/;
 const unseen = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g;
 
-/** Returns text with single spaces, without control and bidirectional characters. Returns null for blanks and `None`. */
-export function text(cell: Written): string | null {
-  if (cell === null || cell === undefined || cell === "") return null;
+/** Longest text, in characters. Forms allow less; finding a firm in a text of a megabyte would take hours. */
+const textLengthMax = 4000;
+
+/**
+ * Returns text with single spaces, without control and bidirectional characters. Cuts what is longer than any form
+ * allows. Returns null for blanks and `None`.
+ */
+export function text(written: Written): string | null {
+  if (written === null || written === undefined || written === "") return null;
+  const cell = written.slice(0, textLengthMax);
   const found = tidy.test(cell) ? cell : clean(cell.replace(unseen, "").replace(/\p{Cc}+/gu, " "));
   return found === "" || (found.length === 4 && found.toLowerCase() === "none") ? null : found;
 }

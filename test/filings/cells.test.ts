@@ -38,6 +38,10 @@ test("text has single spaces and no control characters, and neither a blank nor 
   assert.equal(text(undefined), null);
 });
 
+test("a text that is longer than any form allows is cut", () => {
+  assert.equal(text(" a".repeat(500_000))?.length, 3999);
+});
+
 test("a date is read in every spelling of the SEC's files, and a day that does not exist is none", () => {
   const same = [
     "2026-06-30",
