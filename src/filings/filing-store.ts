@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { AdvRow } from "./cells.ts";
 import type { AdviserFiling, FormD } from "./rows.ts";
 
-// The file is worth nothing after a crash, so that nothing is synced or journaled.
+// The file is worth nothing after a crash, so that nothing is synced or journaled. A defensive database keeps its journal.
 const schema = `
   pragma journal_mode = off;
   pragma synchronous = off;
@@ -27,7 +27,7 @@ const batchRows = 50_000;
 export function openFilingStore(path: string) {
   rmSync(path, { force: true });
   writeFileSync(path, "", { mode: 0o600 });
-  const db = new DatabaseSync(path);
+  const db = new DatabaseSync(path, { defensive: false });
   db.exec(schema);
   db.exec("begin");
   let written = 0;

@@ -150,6 +150,9 @@ test("the file is private, replaces what a killed import left, and is gone at th
   const { folder, store } = openedStore(t);
   const path = join(folder, "rows.sqlite");
   assert.equal(statSync(path).mode & 0o777, 0o600);
+  store.addFilingDate("0000000001-26-000001", "2026-06-30");
+  // No journal lies beside it.
+  assert.deepEqual(readdirSync(folder), ["rows.sqlite"]);
   store.close();
   assert.deepEqual(readdirSync(folder), []);
   writeFileSync(path, "left by a killed import");
