@@ -115,6 +115,7 @@ async function readTable(
   let indexes = new Map<string, number>();
   let row: string[] = [];
   let rowLine = 0;
+  let rowLength = 0;
   const cell = (column: string) => text(row[indexes.get(column) ?? -1]);
   const list = (column: string) =>
     [column, ...[1, 2, 3].map((number) => `${column}_${number}`)].flatMap((one) => cell(one) ?? []);
@@ -122,11 +123,12 @@ async function readTable(
     if (row.length > names.length) reject(shown, rowLine);
     else if (row.length > 0) take(cell("ACCESSIONNUMBER")!, { cell, list }, rowLine);
   };
+  const tooLong = (line: number) =>
+    new ImportFault(shown, line, `is longer than ${rowLengthMax} characters; ${cut}`);
   let line = 0;
   for await (const written of linesOf(open())) {
     line++;
-    if (written.length > rowLengthMax)
-      throw new ImportFault(shown, line, `is longer than ${rowLengthMax} characters; ${cut}`);
+    if (written.length > rowLengthMax) throw tooLong(line);
     const cells = written.split("\t");
     if (line === 1) {
       names = cells.map((name) => name.trim().toUpperCase());
@@ -140,10 +142,13 @@ async function readTable(
       finish();
       row = cells;
       rowLine = line;
+      rowLength = written.length;
       // A line break inside of a cell is no end of the row.
-    } else if (row.length > 0 && row.length <= names.length)
+    } else if (row.length > 0 && row.length <= names.length) {
+      rowLength += written.length;
+      if (rowLength > rowLengthMax) throw tooLong(line);
       row.push(`${row.pop()} ${cells[0]}`, ...cells.slice(1));
-    else if (written.trim() !== "") reject(shown, line);
+    } else if (written.trim() !== "") reject(shown, line);
   }
   if (line === 0) throw new ImportFault(shown, null, `is empty; ${cut}`);
   if (row.length > 0 && row.length < names.length)
