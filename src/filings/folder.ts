@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { ImportFault, quoted } from "#importers/import-fault.ts";
+import { whyClosed } from "#importers/source-file.ts";
 import { readAdv } from "./adv.ts";
 import { openArchive } from "./archive.ts";
 import {
@@ -141,9 +142,12 @@ function findFiles(paths: readonly string[]) {
       walk(path, true);
       return [];
     } catch (error) {
-      const { code, message, path: at = path } = error as NodeJS.ErrnoException;
-      const isMissing = code === "ENOENT";
-      const reason = isMissing ? "there is no such file or folder; check the path" : message;
+      const fault = error as NodeJS.ErrnoException;
+      const { code, path: at = path } = fault;
+      if (code !== "ENOENT") return [{ field: at, reason: whyClosed(fault) }];
+      const reason = at.includes("\ufffd")
+        ? "has a name that is not in UTF-8; rename it"
+        : "there is no such file or folder; check the path";
       return [{ field: at, reason }];
     }
   });
@@ -232,7 +236,7 @@ function beginningOf(file: string): string {
     const length = readSync(handle, bytes, 0, bytes.length, 0);
     return bytes.toString("latin1", 0, length).replace(/^\xef\xbb\xbf/, "");
   } catch (error) {
-    throw new ImportFault(file, null, `cannot be read: ${(error as Error).message}`);
+    throw new ImportFault(file, null, whyClosed(error as NodeJS.ErrnoException));
   } finally {
     if (handle !== undefined) closeSync(handle);
   }

@@ -45,7 +45,8 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: "cannot be read by this user; give the user read access",
 };
 
-const whyClosed = ({ code = "", message }: NodeJS.ErrnoException): string =>
+/** Returns why a file could not be opened, and what to do. */
+export const whyClosed = ({ code = "", message }: NodeJS.ErrnoException): string =>
   reasons[code] ?? `cannot be read: ${message}`;
 
 export interface ReadOptions {

@@ -285,6 +285,12 @@ test("paths that are not there are refused, all by name", async (t) => {
   );
 });
 
+test("a file whose name is not in UTF-8, and so cannot be opened by it, is refused with what to do", async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xe9])]), "");
+  await refused(t, [folder], /\/\ufffd: has a name that is not in UTF-8; rename it/);
+});
+
 test("closing the filings removes what lay between reading and resolving", async (t) => {
   const { filings, scratchFile } = await read(t, [await everything(t)]);
   assert.ok(existsSync(scratchFile));
