@@ -17,10 +17,13 @@ import {
 import type { PlaceReader } from "./places.ts";
 import type { AdviserFiling, RowOrigin } from "./rows.ts";
 
+/** Rows that may be unreadable in a member of which little can be read. */
+const rejectedMax = 10_000;
+
 /**
  * Reads a member, and adds its rows one by one.
  * @returns the rows that could not be read: such a row has too many or too few cells, or lacks what every row needs.
- * @throws ImportFault if the member is empty or lacks a column.
+ * @throws ImportFault if the member is empty, lacks a column, or has mostly rows that could not be read.
  */
 export async function readAdv(
   { kind, isExempt }: { kind: AdvMember; isExempt: boolean },
@@ -32,6 +35,7 @@ export async function readAdv(
   let header: string[] | undefined;
   let indexes: Readonly<Record<string, number>> = {};
   const rejected: RejectedRows = { count: 0, firstLine: null };
+  let taken = 0;
   const take = ({ length, cellAt }: Row, line: number): boolean => {
     if (header === undefined) {
       header = Array.from({ length }, (_, i) => cellAt(i));
@@ -47,12 +51,17 @@ export async function readAdv(
     ) as Values;
     if (kind === "base") values["legalName"] ??= values["businessName"]!;
     if (columns.needed[kind].some((name) => values[name] === null)) return false;
+    taken++;
     add(rowOf(kind, values, { isExempt, origin: { ...origin, line } }, placeOf));
     return true;
   };
   await eachRow(bytes, take, (line) => {
     rejected.count++;
     rejected.firstLine ??= line;
+    // Each may cost the search for a quote that is never closed.
+    if (rejected.count <= rejectedMax + taken) return;
+    const reason = "has more rows that cannot be read than others; download the archive again";
+    throw new ImportFault(origin.file, rejected.firstLine, reason);
   });
   if (header === undefined)
     throw new ImportFault(origin.file, null, "is empty; download the archive again");

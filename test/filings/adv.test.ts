@@ -162,6 +162,14 @@ test("a member without a column that it needs, or without a line, is refused by 
   });
 });
 
+test("a member with thousands of rows of which most cannot be read is refused with the first", async () => {
+  const damaged = `${baseHeader}\n${'"x\n'.repeat(10_001)}`;
+  await assert.rejects(
+    read("base", damaged, 65_536),
+    /member\.csv:2: has more rows that cannot be read than others; download the archive again/,
+  );
+});
+
 test("an exempt adviser's base table may lack the regulatory assets", async () => {
   const { rows } = await read(
     "base",
