@@ -1,6 +1,8 @@
 /** Reads the operator's corrections, one JSON object a line, as docs/importing.md describes under "Corrections". */
 import { ImportFault, Unreadable } from "#importers/import-fault.ts";
 import { parseStrictJson } from "#importers/strict-json.ts";
+import { checkRecord } from "#records/check-record.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { accessionIn, cik } from "./cells.ts";
 import type { Correction } from "./rows.ts";
 
@@ -38,6 +40,16 @@ const isTexts = (value: unknown, min: number): value is string[] =>
 const cikOf = (value: unknown) =>
   cik(isText(value) || typeof value === "number" ? String(value).replace(/^cik:/, "") : null);
 
+/** Members that say which record it is, or whence it comes. */
+const fixed = ["record", "id", "gps", "provenance", "updated_at"];
+
+/** Returns why a member of a record cannot have a value. Returns undefined if it can. */
+function whyUnfit(record: RecordKind, field: string, value: unknown): string | undefined {
+  if (fixed.includes(field)) return `cannot change ${field}; correct another member`;
+  const [fault] = checkRecord({ record, id: "x", name: "x", [field]: value });
+  return fault && `has a value that does not fit: ${fault.field} ${fault.reason}`;
+}
+
 /** Returns a correction without its line, or the reason why there is none. */
 function correctionOf(given: Given | null): object | string {
   if (typeof given !== "object" || given === null || Array.isArray(given))
@@ -51,8 +63,8 @@ function correctionOf(given: Given | null): object | string {
       .join()
   ) {
     case "gp,is":
-      if (isText(gp) && isText(is)) return { kind: "is", gp, name: is, why };
-      break;
+      if (!isText(gp) || !isText(is)) break;
+      return whyUnfit("gp", "name", is) ?? { kind: "is", gp, name: is, why };
     case "cik,gp":
       if (cikOf(number) === null) return 'has no CIK in "cik"';
       if (isText(gp)) return { kind: "sponsor", cik: cikOf(number), gp, why };
@@ -74,8 +86,10 @@ function correctionOf(given: Given | null): object | string {
       return { kind: "personApart", person, accessions, why };
     }
     case "field,person,value":
-      if (isText(person) && isText(field))
-        return { kind: "personField", person, field, value, why };
+      if (!isText(person) || !isText(field)) break;
+      return (
+        whyUnfit("principal", field, value) ?? { kind: "personField", person, field, value, why }
+      );
   }
   return `is no correction; write ${shapes.join(", or ")}, each with "why"`;
 }

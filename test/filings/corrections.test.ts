@@ -32,6 +32,8 @@ test("each kind of correction is read with its reason and its line", () => {
 });
 
 test("a line that is no correction is refused with its number and what to write", () => {
+  const field = (name: string, value: string) =>
+    `{"person":"p","field":"${name}","value":${value},"why":"w"}`;
   const faults: [line: string, words: RegExp][] = [
     ['{"gp":"a","is":"B"}', /corrections\.ndjson:2: needs "why"/],
     ['{"gp":"a","was":"B","why":"w"}', /:2: is no correction; write \{"gp": ID, "is": NAME\}, or/],
@@ -40,6 +42,11 @@ test("a line that is no correction is refused with its number and what to write"
     ['{"apart":["a","b"],"why":"w"}', /:2: has no CIK in "apart"/],
     ['{"cik":"x","gp":"a","why":"w"}', /:2: has no CIK in "cik"/],
     ['{"person":"p","apart":["x"],"why":"w"}', /:2: has no accession number/],
+    ['{"gp":"a","is":"\\u0007","why":"w"}', /:2: has a value that does not fit: name contains the/],
+    [field("title", '["x"]'), /:2: has a value that does not fit: title must be/],
+    [field("__proto__", "{}"), /:2: has a value that does not fit: __proto__ is not a member of a/],
+    [field("start_date", '"2026-02-31"'), /:2: has a value that does not fit: start_date/],
+    [field("id", '"x"'), /:2: cannot change id; correct another member/],
     ['{"gp":"a","gp":"b","why":"w"}', /:2: gives the key "gp" twice/],
     ["[1]", /:2: must be a JSON object/],
     ['{"gp"', /:2: is not JSON/],
