@@ -50,46 +50,40 @@ function whyUnfit(record: RecordKind, field: string, value: unknown): string | u
   return fault && `has a value that does not fit: ${fault.field} ${fault.reason}`;
 }
 
-/** Returns a correction without its line, or the reason why there is none. */
+/** Readers of corrections by their keys. Each returns a correction without its line, a reason, or false. */
+const readers: Readonly<Record<string, (given: Given) => object | string | false>> = {
+  "gp,is": ({ gp, is }) =>
+    isText(gp) && isText(is) && (whyUnfit("gp", "name", is) ?? { kind: "is", gp, name: is }),
+  "cik,gp": ({ cik: number, gp }) =>
+    cikOf(number) === null
+      ? 'has no CIK in "cik"'
+      : isText(gp) && { kind: "sponsor", cik: cikOf(number), gp },
+  same: ({ same }) => isTexts(same, 2) && same.length === 2 && { kind: "same", gps: same },
+  apart({ apart }) {
+    if (!isTexts(apart, 2)) return false;
+    const ciks = apart.slice(1).map(cikOf);
+    if (ciks.includes(null)) return 'has no CIK in "apart", behind the id';
+    return { kind: "apart", gp: apart[0], ciks };
+  },
+  "apart,person"({ person, apart }) {
+    if (!isText(person) || !isTexts(apart, 1)) return false;
+    const accessions = apart.map(accessionIn);
+    if (accessions.includes(null))
+      return 'has no accession number, such as 0001234567-25-000001, in "apart"';
+    return { kind: "personApart", person, accessions };
+  },
+  "field,person,value": ({ person, field, value }) =>
+    isText(person) &&
+    isText(field) &&
+    (whyUnfit("principal", field, value) ?? { kind: "personField", person, field, value }),
+};
+
 function correctionOf(given: Given | null): object | string {
   if (typeof given !== "object" || given === null || Array.isArray(given))
     return "must be a JSON object";
-  const { why, gp, is, cik: number, same, apart, person, field, value } = given;
+  const { why, ...rest } = given;
   if (!isText(why)) return 'needs "why": the reason for the correction, in a sentence';
-  switch (
-    Object.keys(given)
-      .filter((name) => name !== "why")
-      .toSorted()
-      .join()
-  ) {
-    case "gp,is":
-      if (!isText(gp) || !isText(is)) break;
-      return whyUnfit("gp", "name", is) ?? { kind: "is", gp, name: is, why };
-    case "cik,gp":
-      if (cikOf(number) === null) return 'has no CIK in "cik"';
-      if (isText(gp)) return { kind: "sponsor", cik: cikOf(number), gp, why };
-      break;
-    case "same":
-      if (isTexts(same, 2) && same.length === 2) return { kind: "same", gps: same, why };
-      break;
-    case "apart": {
-      if (!isTexts(apart, 2)) break;
-      const ciks = apart.slice(1).map(cikOf);
-      if (ciks.includes(null)) return 'has no CIK in "apart", behind the id';
-      return { kind: "apart", gp: apart[0], ciks, why };
-    }
-    case "apart,person": {
-      if (!isText(person) || !isTexts(apart, 1)) break;
-      const accessions = apart.map(accessionIn);
-      if (accessions.includes(null))
-        return 'has no accession number, such as 0001234567-25-000001, in "apart"';
-      return { kind: "personApart", person, accessions, why };
-    }
-    case "field,person,value":
-      if (!isText(person) || !isText(field)) break;
-      return (
-        whyUnfit("principal", field, value) ?? { kind: "personField", person, field, value, why }
-      );
-  }
-  return `is no correction; write ${shapes.join(", or ")}, each with "why"`;
+  const found = readers[Object.keys(rest).toSorted().join()]?.(rest) || null;
+  if (found === null) return `is no correction; write ${shapes.join(", or ")}, each with "why"`;
+  return typeof found === "string" ? found : { ...found, why };
 }

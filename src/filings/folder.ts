@@ -36,24 +36,26 @@ import { geographyLayout, openGeography } from "./geography.ts";
 import { openPlaces } from "./places.ts";
 import type { Correction, Filings, FormD } from "./rows.ts";
 
-/** What was read, and what was not. */
-export interface FilingsReport {
+const newReport = (leftOut: { file: string; reason: string }[]) => ({
   /** Files by kind, such as `form_d_quarter`. The six tables of a quarter count as one. */
-  files: Record<string, number>;
+  files: {} as Record<string, number>,
   /** Filings that are in the rows, each once. */
-  formD: number;
-  advisers: number;
+  formD: 0,
+  advisers: 0,
   /** Filings of which neither a header nor a quarter tells the file number. */
-  unnumbered: number;
+  unnumbered: 0,
   /** Filings of which neither a header nor an index tells the date. */
-  undated: number;
+  undated: 0,
   /** Filings that are left out, by reason. */
-  skipped: Partial<Record<SkipReason, number>>;
+  skipped: {} as Partial<Record<SkipReason, number>>,
   /** Rows of tables that could not be read, by file. */
-  rejectedRows: ({ file: string } & RejectedRows)[];
+  rejectedRows: [] as ({ file: string } & RejectedRows)[],
   /** Files that are no filings, or cannot be followed. */
-  leftOut: { file: string; reason: string }[];
-}
+  leftOut,
+});
+
+/** What was read, and what was not. */
+export type FilingsReport = ReturnType<typeof newReport>;
 
 type Reader = ReturnType<typeof openReader>;
 
@@ -89,16 +91,7 @@ export async function readFilings(
 }
 
 function openReader(scratchFile: string, salt: string, leftOut: FilingsReport["leftOut"]) {
-  const report: FilingsReport = {
-    files: {},
-    formD: 0,
-    advisers: 0,
-    unnumbered: 0,
-    undated: 0,
-    skipped: {},
-    rejectedRows: [],
-    leftOut,
-  };
+  const report = newReport(leftOut);
   return {
     report,
     store: openFilingStore(scratchFile),

@@ -19,7 +19,8 @@ export const confidenceOf: Readonly<Record<Basis, number>> = {
   issuer_stem: 0.3,
 };
 
-interface Evidence {
+/** Firm that one filing proposes as sponsor, or a Form ADV or a correction for it. */
+export interface Candidate {
   basis: Basis;
   confidence: number;
   /** Field of the document in the document's words, such as `RELATIONSHIPCLARIFICATION`. */
@@ -28,15 +29,11 @@ interface Evidence {
   text: string;
   /** Name of the firm as filed. */
   firm: string;
-  /** Accession of a Form D, or FilingID of a Form ADV. */
+  /** Accession of a Form D; empty for a correction. */
   document: string;
   isTaken: boolean;
   /** Reason for taking or refusing it, as a clause that follows "because". */
   why: string;
-}
-
-/** Firm that one filing proposes as sponsor. */
-export interface Candidate extends Evidence {
   /** Base name, such as `Oakline Capital` for `OAKLINE CAPITAL ADVISORS, LLC`. */
   name: string;
   /** Stem of the name, folded; equal for names of one firm. */

@@ -1,8 +1,9 @@
 /** What speaks against a firm as sponsor, whichever rule found it. */
 import type { FormD } from "#filings/rows.ts";
 import { dealOnly } from "./evidence.ts";
-import { professionIn, professions } from "./known-firms.ts";
+import { professionIn } from "./known-firms.ts";
 import { firmKey, isDealOnly } from "./names.ts";
+import professions from "./professions.json" with { type: "json" };
 
 /** Reports whether words for a role are those of a manager, adviser, developer or sponsor. */
 export const isManaging = (role: string): boolean =>
@@ -49,7 +50,7 @@ export function objection(
   )
     return "it is paid for sales (Item 12)";
   const profession = professionIn(firm);
-  if (profession) return professions[profession];
+  if (profession) return `it is ${professions[profession]}`;
   if (personal.test(firm)) return "it holds a family's property";
   const clauses = role.split(/[,;/&]|\band\b/i);
   if (!clauses.some((clause) => isLeading(clause) && !serving.test(clause))) {

@@ -6,16 +6,6 @@ import { isWordOf } from "./names.ts";
 
 type Profession = keyof typeof firms;
 
-/** Why a firm of each list is no sponsor, as a clause. */
-export const professions: Readonly<Record<Profession, string>> = {
-  placement_agent: "it is a placement agent",
-  platform: "it is a platform that forms vehicles for others",
-  administrator: "it is a fund administrator",
-  accommodation: "it finds holders for REITs",
-  registered_agent: "it is a registered agent or a mailbox",
-  governance: "it provides directors and governance",
-};
-
 const coreOf = (name: string) => withoutForm(fold(name)).replace(/^the /, "");
 
 const professionOf = new Map(

@@ -7,6 +7,7 @@ import { fold } from "#records/fold.ts";
 import type { ownershipBands, principalRoles } from "#records/vocabulary.ts";
 import { entityOf, readable } from "./names.ts";
 import { adviserUrl, filedOn, filingUrl } from "./offerings.ts";
+import words from "./people-words.json" with { type: "json" };
 import type { ResolvedGp } from "./resolve.ts";
 
 type Role = (typeof principalRoles)[number];
@@ -34,29 +35,10 @@ interface Mention {
   link: Link;
 }
 
-const bands: Readonly<Record<string, Band>> = {
-  NA: "under_5",
-  A: "5_10",
-  B: "10_25",
-  C: "25_50",
-  D: "50_75",
-  E: "over_75",
-};
-
-const roleWords = {
-  executive_officer: "Executive Officer",
-  director: "Director",
-  promoter: "Promoter",
-} as const;
-
-/** Roles that titles name. */
-const titleRoles: readonly (readonly [RegExp, Role])[] = [
-  [/\bgeneral partner\b/i, "general_partner"],
-  [/\bmanag(?:ing member|er)\b/i, "managing_member"],
-  [/\bcompliance\b/i, "compliance"],
-  [/\bdirector\b/i, "director"],
-  [/\b(?:chief|president|officer|ceo|cfo|coo)\b/i, "executive_officer"],
-];
+const bands = new Map(Object.entries(words.bands) as [string, Band][]);
+const titleRoles = Object.entries(words.titles).map(
+  ([role, pattern]) => [new RegExp(`\\b(?:${pattern})\\b`, "i"), role as Role] as const,
+);
 const rolesIn = (title: string | null): Role[] =>
   titleRoles.filter(([pattern]) => pattern.test(title ?? "")).map(([, role]) => role);
 
@@ -118,7 +100,7 @@ function adviserMentions(filing: AdviserFiling): Mention[] {
     .flatMap((owner): Mention[] => {
       const [last = "", first = "", middle = ""] = owner.name.split(",").map((one) => one.trim());
       if (first === "" || last === "") return [];
-      const band = bands[owner.ownershipCode ?? ""] ?? null;
+      const band = bands.get(owner.ownershipCode ?? "") ?? null;
       return [
         {
           subject: `crd:${filing.crd}`,
@@ -146,7 +128,7 @@ function vehicleMentions({ vehicles }: ResolvedGp): Mention[] {
       filing.persons.flatMap((person): Mention[] => {
         const { first, middle, last, roles, clarification } = person;
         if (!first || !last || link === null || entityOf(person) !== null) return [];
-        const words = clarification ?? roles.map((role) => roleWords[role]).join(", ");
+        const said = clarification ?? roles.map((role) => words.roles[role]).join(", ");
         const issuer = readable(filing.issuers[0]!.name);
         const { basis, confidence } = link.evidence;
         return [
@@ -155,7 +137,7 @@ function vehicleMentions({ vehicles }: ResolvedGp): Mention[] {
             document: filing.accession,
             ...nameParts(first, middle ?? "", last),
             crd: null,
-            title: clarification === null ? `${words} of ${issuer}` : `${words} (${issuer})`,
+            title: clarification === null ? `${said} of ${issuer}` : `${said} (${issuer})`,
             roles: [...roles, ...rolesIn(clarification)],
             band: null,
             since: null,

@@ -98,18 +98,7 @@ export function resolveSponsors(filings: Filings, options: ResolveOptions): Reso
 }
 
 /** Facts of all advisers that tell whose a vehicle is. */
-interface Advisers {
-  /** Latest name of each adviser by CRD number. */
-  names: ReadonlyMap<string, { name: string; legalName: string; state: string | null }>;
-  byFile: ReadonlyMap<string, ReadonlySet<string>>;
-  byFundName: ReadonlyMap<string, ReadonlySet<string>>;
-  /** CRD numbers by `firmKey` and state, and by stem and state. */
-  byName: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Address hashes, and folded names of owners and partners, by CRD number. */
-  facts: ReadonlyMap<string, ReadonlySet<string>>;
-  /** CRD numbers of which half the funds or more are Real Estate Funds, and the folded file numbers and names of these. */
-  realEstate: ReadonlySet<string>;
-}
+type Advisers = ReturnType<typeof indexAdvisers>;
 
 function add<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
   const found = map.get(key);
@@ -126,12 +115,16 @@ const nameKeys = (name: string, state: string | null): string[] => {
   return [`${firmKey(name)}|${state}`, ...(stem.includes(" ") ? [`${stem}|${state}`] : [])];
 };
 
-function indexAdvisers(filings: Filings): Advisers {
+function indexAdvisers(filings: Filings) {
+  /** Latest name of each adviser by CRD number. */
   const names = new Map<string, { name: string; legalName: string; state: string | null }>();
   const byFile = new Map<string, Set<string>>();
   const byFundName = new Map<string, Set<string>>();
+  /** CRD numbers by `firmKey` and state, and by stem and state. */
   const byName = new Map<string, Set<string>>();
+  /** Address hashes, and folded names of owners and partners, by CRD number. */
   const facts = new Map<string, Set<string>>();
+  /** CRD numbers of which half the funds or more are Real Estate Funds, and the folded file numbers and names of these. */
   const realEstate = new Set<string>();
   for (const all of filings.advisers()) {
     const latest = all.at(-1)!;

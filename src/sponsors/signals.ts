@@ -14,6 +14,8 @@ export type Signal = Pick<
   "id" | "type" | "title" | "summary" | "date" | "amount_usd" | "amount_basis" | "url"
 > & { origin: FormD["origin"] };
 
+type Add = (type: SignalType, title: string, rest?: Partial<Signal>) => void;
+
 const amountOf = (amount_usd: number | null, amount_basis: NonNullable<Signal["amount_basis"]>) =>
   amount_usd === null ? {} : { amount_usd, amount_basis };
 
@@ -27,16 +29,9 @@ export function offeringSignals(offering: Offering, isNewFund: boolean): Signal[
   let previous: FormD | undefined;
   for (const filing of offering) {
     const name = readable(filing.issuers[0]!.name);
-    const add = (type: SignalType, title: string, rest: Partial<Signal> = {}) =>
-      signals.push({
-        id: `${type}:${filing.accession}`,
-        type,
-        title,
-        date: filedOn(filing),
-        url: filingUrl(filing),
-        origin: filing.origin,
-        ...rest,
-      } as Signal);
+    const source = { date: filedOn(filing), url: filingUrl(filing), origin: filing.origin };
+    const add: Add = (type, title, rest) =>
+      signals.push({ id: `${type}:${filing.accession}`, type, title, ...source, ...rest });
     const once = (type: SignalType, holds: boolean, title: string, rest?: Partial<Signal>) => {
       if (holds && !told.has(type)) add(type, title, rest);
       if (holds) told.add(type);
@@ -78,7 +73,7 @@ function addAmendment(
   { soldUsd }: FormD,
   previous: FormD | undefined,
   name: string,
-  add: (type: SignalType, title: string, rest?: Partial<Signal>) => void,
+  add: Add,
 ): void {
   const before = previous?.soldUsd ?? null;
   if (soldUsd === null || before === null || soldUsd <= before) {
@@ -103,16 +98,15 @@ export function adviserSignals(filings: readonly AdviserFiling[]): Signal[] {
   let previous: AdviserFiling | undefined;
   for (const filing of filings) {
     const name = readable(filing.businessName ?? filing.legalName);
+    const source = { date: filing.filedOn, url: adviserUrl(filing.crd), origin: filing.origin };
     const add = (type: SignalType, subject: string, title: string, rest: Partial<Signal> = {}) =>
       signals.push({
         id: [type, filing.filingId, subject].filter(Boolean).join(":"),
         type,
         title,
-        date: filing.filedOn,
-        url: adviserUrl(filing.crd),
-        origin: filing.origin,
+        ...source,
         ...rest,
-      } as Signal);
+      });
     const [before, now] = [previous?.aumUsd ?? null, filing.aumUsd];
     if (before !== null && now !== null && Math.abs(now - before) >= aumChangeMin * before) {
       const summary = `${money(before)} → ${money(now)} of regulatory assets under management`;

@@ -4,12 +4,6 @@ import { fold } from "#records/fold.ts";
 import type { propertyTypes, strategies } from "#records/vocabulary.ts";
 import words from "./subject-words.json" with { type: "json" };
 
-interface Subjects {
-  strategies: (typeof strategies)[number][];
-  property_types: (typeof propertyTypes)[number][];
-  themes: string[];
-}
-
 function matcherOf(list: Readonly<Record<string, readonly string[]>>) {
   const patterns = Object.entries(list).map(
     ([value, phrases]) => [value, new RegExp(` (?:${phrases.join("|")}) `)] as const,
@@ -25,13 +19,17 @@ const matchers = {
 };
 
 /** Returns what names say of strategies, property types and themes, each in the order of its list. */
-export function subjectsOf(names: readonly string[]): Subjects {
+export function subjectsOf(names: readonly string[]) {
   const folded = ` ${names.map(fold).join("   ")} `;
   const found = {
     strategies: matchers.strategies(folded),
     property_types: matchers.property_types(folded),
     themes: matchers.themes(folded),
-  } as Subjects;
+  } as {
+    strategies: (typeof strategies)[number][];
+    property_types: (typeof propertyTypes)[number][];
+    themes: string[];
+  };
   // "Core plus" is no core, and what is cold or outdoor storage is no self storage.
   if (found.strategies.includes("core_plus")) drop(found.strategies, "core");
   if (/ (?:cold|outdoor) storage /.test(folded)) drop(found.property_types, "self_storage");
@@ -63,14 +61,6 @@ export function tagsOf(filings: readonly FormD[]): string[] {
   return tags.filter(([, holds]) => holds).map(([tag]) => tag);
 }
 
-const bands: readonly (readonly [usdMax: number, tag: string])[] = [
-  [100e6, "aum_under_100m"],
-  [500e6, "aum_100m_500m"],
-  [1e9, "aum_500m_1b"],
-  [5e9, "aum_1b_5b"],
-  [20e9, "aum_5b_20b"],
-  [Infinity, "aum_over_20b"],
-];
-
 /** Returns the tag for the size of assets under management. */
-export const sizeBand = (aumUsd: number): string => bands.find(([max]) => aumUsd < max)![1];
+export const sizeBand = (aumUsd: number): string =>
+  words.sizes.findLast(({ fromUsd }) => aumUsd >= fromUsd)!.tag;
