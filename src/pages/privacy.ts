@@ -1,4 +1,4 @@
-/** The page at `/privacy`: what the service keeps about people in its records and about those who use it. */
+/** The page at `/privacy`: what the service keeps about people. How operators answer them is in docs/privacy.md. */
 import { isInvented, type Sources } from "#records/common.ts";
 import { declarations, membersOf } from "#records/declarations.ts";
 import { html, type Html, type Part } from "./html.ts";
@@ -71,8 +71,9 @@ const invented = html`<p>
 const recordsSections = (facts: PrivacyFacts): Html =>
   html`<h3 id="what">What is kept</h3>
     <p>
-      People who run, direct or own a firm in real estate, with what is in this table as far as the
-      source states it. Titles and texts of other records may name them too.
+      People who run, direct or own a firm in real estate or whom a filing names, with what is in
+      this table as far as the source states it. Titles and texts of other records may name them
+      too.
     </p>
     ${table({
       label: "What a record of a person has",
@@ -96,7 +97,8 @@ const recordsSections = (facts: PrivacyFacts): Html =>
     }
     <p>
       Every record names its source, why it is believed and how certain it is, and links to the page
-      where the source says so if that is known.
+      where the source says so if that is known. What is from filings was reported to the SEC, which
+      does not review it.
     </p>
     <h3 id="why">Why, and who sees it</h3>
     <p>
@@ -107,7 +109,7 @@ const recordsSections = (facts: PrivacyFacts): Html =>
           : "Records are shown"
       }
       to people who sign in and to programs with a key. Search engines are told not to list pages of
-      people.
+      people. The records are not for decisions about anybody's credit, employment or tenancy.
     </p>
     <h3 id="object">Object, correct, remove</h3>
     <p>
@@ -118,16 +120,19 @@ const recordsSections = (facts: PrivacyFacts): Html =>
 const recipient = (contact: string | null): Part =>
   contact === null ? "the operator of this service" : contactLink(contact);
 
-/** Returns a link to an e-mail address or https URL. */
-export const contactLink = (contact: string): Html =>
-  html`<a href="${contact.startsWith("https://") ? contact : `mailto:${contact}`}">${contact}</a>`;
+/** Returns a link to an e-mail address or https URL. @param subject subject of the mail. */
+export function contactLink(contact: string, label = contact, subject = ""): Html {
+  const asked = subject && `?subject=${encodeURIComponent(subject)}`;
+  const href = contact.startsWith("https://") ? contact : `mailto:${contact}${asked}`;
+  return html`<a href="${href}">${label}</a>`;
+}
 
 const remains = ({ datasetsKeep, changesDays }: PrivacyFacts): Part => [
   datasetsKeep === 0
     ? "Every dataset published before is kept, but no longer shown. "
     : `Of the published datasets, the newest ${grouped(datasetsKeep)} are kept, and those that the operator pins; only the current one is shown. `,
   changesDays > 0 &&
-    `The changes between datasets are kept for ${counted(changesDays, "day")}; of a removed record, they have only its id. `,
+    `The changes between datasets are kept for ${counted(changesDays, "day")}; a record is whole where it was added, and only its id where it was removed. `,
   "Backups keep what was stored when they were made.",
 ];
 

@@ -53,6 +53,12 @@ test("/privacy says who sees records, and that invented people are invented", ()
   assert.doesNotMatch(demo, /linkedin_url/);
 });
 
+test("/privacy says what the records are not for, and that the SEC does not review filings", () => {
+  const words = wordsWith({});
+  assert.match(words, /are not for decisions about anybody's credit, employment or tenancy\./);
+  assert.match(words, /What is from filings was reported to the SEC, which does not review it\./);
+});
+
 test("a server's /privacy has its settings and sources", async (t) => {
   const service = await startService(t, {
     settings: { CONTACT: "records@example.org", USAGE_LOG_DAYS: "3", SERVICE_NAME: "Northwind" },
