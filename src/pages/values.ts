@@ -23,6 +23,7 @@ const labels: ReadonlyMap<string, string> = new Map([
   ["section_3c5", "Section 3(c)(5)"],
   ["1031_exchange_dst", "1031 exchange"],
   ["aum_change", "AUM change"],
+  ["capital_raised", "Reported sold"],
   ["co_investment", "Co-investment"],
   ["value_add", "Value-add"],
   ["cik", "CIK"],

@@ -145,7 +145,7 @@ test("over a few records", async (t) => {
       "Signals 6",
       "1 signal in Q4, 1 in Q3",
       "Source: own, stated, confidence 100 %, unless noted.",
-      "own, identified by the issuer's name alone, confidence 60 %",
+      "own, probably: identified by the issuer's name alone, confidence 60 %",
       "Dallas leads with 2",
       "London 1",
       // The page has said the name.
@@ -163,7 +163,7 @@ test("over a few records", async (t) => {
     "what is sold is added up from amounts that can be added, beside what is stated",
     () => {
       const capital = sectionOf(north, "$30M sold, according to 2 notices");
-      assert.match(capital!, /As stated: \$413M raised/);
+      assert.match(capital!, /In all: \$413M reported sold/);
       assert.match(capital!, /Q1 2025 \$10M .*Q1 2026 \$30M/);
     },
   );

@@ -9,6 +9,7 @@ import {
 } from "#dashboard/screen.ts";
 import { callBlocks } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
+import { contactLink } from "#pages/privacy.ts";
 import { dayElement, grouped, relativeTime } from "#pages/prose.ts";
 import { factList, table } from "#pages/table.ts";
 import { valueLabel } from "#pages/values.ts";
@@ -25,11 +26,15 @@ import type { Filter, NamedKind, ReadModel } from "#search/read-model.ts";
 import { accountPage, wordReply } from "./page.ts";
 import {
   bandText,
-  basisWords,
+  basisText,
   byPoints,
   type Column,
   cutText,
+  filedNote,
   gpLinks,
+  isFiled,
+  isFiling,
+  labelled,
   linkTo,
   listText,
   nameLengthMax,
@@ -39,11 +44,11 @@ import {
   provenanceWords,
   readRecords,
   signalColumns,
+  type Sourced,
   titleOf,
 } from "./records.ts";
 import { browsePaths, capital, nouns } from "./view.ts";
 
-export type Sourced = Pick<Gp, "provenance">;
 type AnyRecord = Pick<Gp, "id" | "name" | "external_ids" | "provenance" | "updated_at">;
 
 /** The record of a page, and what the page is made from. */
@@ -95,12 +100,15 @@ export const recordRoute = <R extends AnyRecord>(
 
 function pageOf(
   kind: NamedKind,
-  { record: { name, provenance, updated_at }, model, request }: Found<AnyRecord>,
+  { record, model, request }: Found<AnyRecord>,
   { market, status, facts, top, left, right, call }: RecordPage,
 ): string {
-  const { basis, confidence } = provenance;
-  const certainty = `${capital(basisWords[basis] ?? basis)}, ${percentText(confidence)}`;
-  const badge = basis === "stated" ? "badge ok" : "badge";
+  const { name, provenance, updated_at } = record;
+  const certainty = `${capital(basisText(provenance))}, ${percentText(provenance.confidence)}`;
+  const badge = provenance.basis === "stated" ? "badge ok" : "badge";
+  const { contact } = request.services.settings;
+  const subject = `Error on ${request.own.base}${request.path}`;
+  const report = contact !== null && contactLink(contact, "Report an error", subject);
   return accountPage(request, {
     title: `${name} · ${capital(nouns[kind][0])}`,
     main: html`<div class="record">
@@ -116,6 +124,7 @@ function pageOf(
       <p class="lede">
         ${byPoints([...facts, html`updated ${relativeTime(updated_at, request.now)}`])}
       </p>
+      ${(isFiled(record) || report) && html`<p class="muted">${filedNote([record])} ${report}</p>`}
       ${top}
       <div class="beside">
         <div>${left}</div>
@@ -228,6 +237,8 @@ interface RecordsCard<R> {
   /** Class that gives the columns their widths: what the records are. */
   layout: "gps" | "people" | "signals" | "projects" | "funds";
   list: Records<R>;
+  /** Record of the page; if it is from filings, the page has said what that means. */
+  of: Sourced;
   /** Most rows; by default all records that the list has. */
   max?: number;
   columns: readonly Column<R>[];
@@ -239,8 +250,9 @@ interface RecordsCard<R> {
 
 /** Returns the first records as rows, and what most of them are from. Returns null if there are none. */
 export function recordsCard<R extends Sourced>(model: ReadModel, given: RecordsCard<R>): Part {
-  const { layout, title = capital(layout), list, max, columns, aside = "", all } = given;
+  const { layout, title = capital(layout), list, of, max, aside = "", all } = given;
   const records = list.records.slice(0, max);
+  const columns = labelled(given.columns, records);
   if (records.length === 0) return null;
   const sources = records.map(({ provenance }) => provenanceWords(provenance));
   const groups = [...Map.groupBy(sources, (source) => source)];
@@ -259,7 +271,7 @@ export function recordsCard<R extends Sourced>(model: ReadModel, given: RecordsC
     title,
     aside: `${isPart ? `${grouped(records.length)} of ${total}` : total}${aside}`,
     body: html`<div class="rows ${layout}">${table({ label: title, columns, rows })}</div>
-      <p class="source">Source: ${common}, unless noted.</p>`,
+      <p class="source">Source: ${common}, unless noted. ${!isFiled(of) && filedNote(records)}</p>`,
     more: isPart && all !== undefined && { href: all, label: `All ${total} ${layout}` },
   });
 }
@@ -288,8 +300,9 @@ export const signalCells = (without?: string, marked?: string): Column<Signal>[]
   { label: "Source", cell: ({ url, provenance }) => linkTo(url ?? provenance.url, "Read") },
 ];
 
-/** Returns the columns of people. @param gpsOf returns the GPs to name in the column `label`. */
+/** Returns the columns of people, and of their filings if any has one. @param gpsOf returns the GPs in column `label`. */
 export const personCells = (
+  people: readonly Principal[],
   label: string,
   gpsOf: (person: Principal) => readonly GpLink[],
 ): Column<Principal>[] => [
@@ -298,7 +311,13 @@ export const personCells = (
   { label: "Owns", cell: ({ ownership_band }) => bandText(ownership_band) },
   { label, cell: (person) => gpLinks(gpsOf(person), 1) },
   principalColumns.last,
+  ...(people.some((person) => filingOf(person) !== null)
+    ? [{ label: "Filing", cell: filingOf }]
+    : []),
 ];
+
+const filingOf = ({ provenance: { url } }: Sourced): Part =>
+  isFiling(url) ? linkTo(url, "Read") : null;
 
 /** Returns the columns of projects. @param last column that a page adds. */
 export const projectCells = <R extends Project>(last: Column<R>): Column<R>[] => {

@@ -26,7 +26,7 @@ export const place = (city: string | null, state: string | null, country: string
     .join(", ");
 
 /** Words for a record's basis, as part of a sentence. */
-export const basisWords: Readonly<Record<Provenance["basis"], string>> = {
+const basisWords: Readonly<Record<Provenance["basis"], string>> = {
   stated: "stated",
   adv_file_number: "identified by a file number in Form ADV",
   sponsor_text: "named in the text of a filing",
@@ -40,9 +40,46 @@ export const basisWords: Readonly<Record<Provenance["basis"], string>> = {
   corrected: "corrected by the operator",
 };
 
+export type Sourced = Pick<Gp, "provenance">;
+
+/** Confidence from which on a link to a GP is told without "probably". */
+const sureFrom = 0.8;
+
+/** Returns a record's basis in words, such as "stated" or "probably: identified by the issuer's name alone". */
+export const basisText = ({ basis, confidence }: Provenance): string =>
+  `${confidence < sureFrom ? "probably: " : ""}${basisWords[basis] ?? basis}`;
+
 /** Returns words such as "demo, stated, confidence 100 %". */
-export const provenanceWords = ({ source, basis, confidence }: Provenance): string =>
-  `${source}, ${basisWords[basis] ?? basis}, confidence ${percentText(confidence)}`;
+export const provenanceWords = (provenance: Provenance): string =>
+  `${provenance.source}, ${basisText(provenance)}, confidence ${percentText(provenance.confidence)}`;
+
+/** Returns the word between a record and its GP if the link is uncertain. It gives the reason on hover. */
+export const probably = ({ provenance }: Sourced, before = ", ", after = ""): Part =>
+  provenance.confidence < sureFrom && [
+    before,
+    html`<span title="${provenanceWords(provenance)}">probably</span>`,
+    after,
+  ];
+
+/** Bases that no public filing gives. */
+const unfiled: readonly Provenance["basis"][] = ["stated", "named_sponsor", "corrected"];
+
+/** Reports whether an address is a page of the SEC, where filings are. */
+export const isFiling = (address: string | null): boolean =>
+  /^(?:www|adviserinfo)\.sec\.gov$/.test(URL.parse(address ?? "")?.hostname ?? "");
+
+/** Reports whether a record is from public filings. */
+export const isFiled = ({ provenance: { basis, url } }: Sourced): boolean =>
+  !unfiled.includes(basis) || isFiling(url);
+
+/** Returns what a page says of records from filings; empty if there are none among these. */
+export function filedNote(records: readonly Sourced[]): string {
+  const subject = records.every(isFiled) ? "Reported" : "What is from filings was reported";
+  return records.some(isFiled) ? `${subject} to the SEC, which does not review it.` : "";
+}
+
+/** Label of amounts that filings report. Nobody has checked what was paid in. */
+export const reportedSold = "Reported sold";
 
 export const percentText = (share: number): string => `${Math.round(share * 100)} %`;
 
@@ -95,6 +132,8 @@ export function byPoints(facts: readonly Part[]): Part {
 
 export interface Column<R = never> {
   label: string;
+  /** Label where the records are from filings. */
+  filedLabel?: string;
   /** Ascending value of `sort`; omitted if lists have no such order. */
   sort?: string;
   isNumber?: boolean;
@@ -102,6 +141,15 @@ export interface Column<R = never> {
   hasNote?: boolean;
   cell(record: R, model: ReadModel, before?: R): Part;
 }
+
+/** Returns columns with the labels that fit where records are from. */
+export const labelled = <R>(columns: readonly Column<R>[], records: readonly Sourced[]) =>
+  columns.map((column) => {
+    const { label, filedLabel } = column;
+    if (filedLabel === undefined || !records.some(isFiled)) return column;
+    const both = `${label} or ${filedLabel.toLowerCase()}`;
+    return { ...column, label: records.every(isFiled) ? filedLabel : both };
+  });
 
 /** Length of names and titles, in characters; longer ones are cut. */
 export const nameLengthMax = 80;
@@ -195,9 +243,15 @@ const nameColumn = (kind: RecordKind): Column<GpLink> => ({
   cell: (record) => recordLink(kind, record),
 });
 
-const gpColumn: Column<{ gps: readonly GpLink[] }> = {
+type Linked = Sourced & { gps: readonly GpLink[] };
+
+/** Returns the links of `gpLinks` behind the word "probably" if they are uncertain. */
+export const probableGps = (record: Linked, max?: number): Part =>
+  record.gps.length > 0 && [probably(record, "", " "), gpLinks(record.gps, max)];
+
+const gpColumn: Column<Linked> = {
   label: "GP",
-  cell: ({ gps }) => firstOf(gps.map((gp) => recordLink("gp", gp))),
+  cell: (one) => firstOf(one.gps.map((gp) => [probably(one, "", " "), recordLink("gp", gp)])),
 };
 
 /** Returns a column of a member that lists can be sorted by. @param words returns the member's cell. */
@@ -208,12 +262,17 @@ export const sorted = <K extends string, V>(label: string, sort: K, words: (valu
   cell: ({ [sort]: value }: Record<K, V>) => words(value),
 });
 
+export const raised = <K extends string>(sort: K) => ({
+  ...sorted<K, number | null>("Raised", sort, money),
+  filedLabel: reportedSold,
+});
+
 export const gpColumns = {
   name: nameColumn("gp"),
   place: { label: "Head office", cell: (gp) => place(gp.hq_city, gp.hq_state, gp.hq_country) },
   strategy: { label: "Strategy", cell: ({ strategies }) => labelsOf(strategies) },
   assets: sorted("Assets", "aum_usd", money),
-  raised: sorted("Raised", "raised_to_date_usd", money),
+  raised: raised("raised_to_date_usd"),
   people: { label: "People", isNumber: true, cell: (gp, model) => countOf(model, "principal", gp) },
   signals: { label: "Signals", isNumber: true, cell: activity },
   latest: {
@@ -284,14 +343,16 @@ export function recordTable(
   positions: readonly number[],
   { headOf = ({ label }) => label, days = null }: Shown = {},
 ): Html {
-  const columns = Object.values(columnsOf[kind]) as readonly Column<unknown>[];
-  const records = readDocuments<unknown>(model.parts.documents[kind], positions);
+  const records = readDocuments<Sourced>(model.parts.documents[kind], positions);
+  const all = Object.values(columnsOf[kind]) as readonly Column<Sourced>[];
+  const columns = labelled(all, records);
+  const note = filedNote(records);
   const rows = records.map((record) => columns.map(({ cell }) => cell(record, model) || "–"));
-  return table({
+  return html`${table({
     label: nouns[kind][1],
     columns: columns.map((column) => ({ ...column, isPlain: true, head: headOf(column) })),
     rows: days === null ? rows : byDay(records as Signal[], rows, days),
-  });
+  })}${note !== "" && html`<p class="source">${note}</p>`}`;
 }
 
 /** Returns rows of signals below a head for each day. Their last cell, the date, is left empty. */

@@ -121,6 +121,8 @@ const labels: Readonly<Record<string, string>> = {
   founded_year: "Founded",
   signal: "Signals",
   ownership_band: "Ownership",
+  raised_to_date: "Raised or reported sold",
+  raised_amount: "Raised or reported sold",
   updated_at: "Changed",
 };
 

@@ -16,18 +16,21 @@ import {
   recordsCard,
   recordsOfGps,
   signalCells,
-  type Sourced,
 } from "#dashboard/components/record-page.ts";
 import {
   byPoints,
   type Column,
   cutText,
   day,
+  isFiled,
   linkTo,
   listText,
   place,
   provenanceWords,
+  raised,
+  reportedSold,
   sorted,
+  type Sourced,
 } from "#dashboard/components/records.ts";
 import { browsePaths, capital, readView, type View } from "#dashboard/components/view.ts";
 import type { Route } from "#dashboard/screen.ts";
@@ -110,12 +113,13 @@ async function showGp({ record, model, request, today }: Found<Gp>) {
     const title = layout === "signals" ? "Latest signals" : undefined;
     const max = isOverview ? shownMax[layout] : wholeMax;
     const all = isOverview ? `${path}?tab=${layout}` : `/browse/${layout}?gp_id=${gp.id}`;
-    const rows = recordsCard(model, { title, layout, list, max, columns, all });
+    const rows = recordsCard(model, { title, layout, list, of: gp, max, columns, all });
     return rows ?? (!isOverview && html`<p>This GP has no ${layout}.</p>`);
   };
   const { provenance } = gp;
   const funds = recordsCard(model, {
     layout: "funds",
+    of: gp,
     list: { records: gp.funds.map((fund) => ({ ...fund, provenance })), total: gp.funds_total },
     columns: isOverview ? fundColumns.slice(0, 3) : fundColumns,
     ...(isOverview && { max: shownMax.funds, all: `${path}?tab=funds` }),
@@ -145,17 +149,13 @@ async function showGp({ record, model, request, today }: Found<Gp>) {
     left: [
       plots?.activity,
       listOf("signals", signals, signalCells(gp.name)),
-      listOf(
-        "projects",
-        projects,
-        projectCells<Project>(sorted("Raised", "raised_amount_usd", money)),
-      ),
-      listOf("people", people, personCells("Also at", otherGps)),
+      listOf("projects", projects, projectCells<Project>(raised("raised_amount_usd"))),
+      listOf("people", people, personCells(people.records, "Also at", otherGps)),
       tab === "funds" && (funds ?? html`<p>This GP has no funds.</p>`),
       tab === "sources" && sources(gp, linked),
     ],
     right: plots
-      ? [sales(signals.records, gp.raised_to_date_usd, today), plots.map, funds]
+      ? [sales(signals.records, gp, today), plots.map, funds]
       : tab === "sources" && names(gp),
     call: `/fetch-gp?gp_name=${gp.id}`,
   };
@@ -192,7 +192,9 @@ function keyFigures(gp: Gp, linked: Linked, model: ReadModel, today: string): Ht
   ];
   return figures([
     ["Assets", money(gp.aum_usd), day(gp.aum_as_of)],
-    ["Raised to date", money(gp.raised_to_date_usd), "as stated"],
+    isFiled(gp)
+      ? [reportedSold, money(gp.raised_to_date_usd), "in notices of offerings"]
+      : ["Raised to date", money(gp.raised_to_date_usd), "as stated"],
     ["Signals", grouped(signals.total), `${grouped(recent)} in the last 30 days`],
     ["People", grouped(people.total), added > 0 && `${grouped(added)} first named this year`],
     ["Projects", grouped(projects.total), `${grouped(underWay)} in progress`],
@@ -203,18 +205,22 @@ function keyFigures(gp: Gp, linked: Linked, model: ReadModel, today: string): Ht
 /** Types of signals whose amounts can be added up: what was sold at first, and what was sold since. */
 const addedTypes: ReadonlySet<Signal["type"]> = new Set(["first_sale", "capital_raised"]);
 
-/** Returns what filings say was sold, as it grew, beside what the GP is said to have raised. */
-function sales(signals: readonly Signal[], stated: number | null, today: string): Part {
+/** Returns what filings say was sold, as it grew, beside the total in the GP's record. */
+function sales(signals: readonly Signal[], gp: Gp, today: string): Part {
   const sold = signals.filter((one) => addedTypes.has(one.type) && (one.amount_usd ?? 0) > 0);
   if (sold.length < 2) return null;
   const sumUntil = (month: string) =>
     sold.reduce((sum, one) => sum + (one.date.slice(0, 7) <= month ? one.amount_usd! : 0), 0);
+  const total = money(gp.raised_to_date_usd);
+  const inAll = isFiled(gp) ? `In all: ${total} reported sold` : `As stated: ${total} raised`;
+  // The first notices of filings say only that there was a sale.
+  const isMore = sold.every(({ type }) => type === "capital_raised");
   const columns = periodsUntil(today, "quarter", 24).map(({ until, ...words }) => {
     return { ...words, values: [sumUntil(until)] };
   });
   return columnPlot({
-    finding: `${money(sumUntil(today))} sold, according to ${counted(sold.length, "notice")}`,
-    measure: `First sales and later increases, added up; notices that state only a running total are left out${stated === null ? "" : `. As stated: ${money(stated)} raised`}`,
+    finding: `${money(sumUntil(today))} ${isMore ? "more " : ""}sold, according to ${counted(sold.length, "notice")}`,
+    measure: `${isMore ? "Increases from notice to notice" : "First sales and later increases"}, added up; notices that state only a running total are left out${total && `. ${inAll}`}`,
     head: "Until",
     series: [{ label: "Sold", hue: "accent" }],
     columns,
@@ -231,7 +237,7 @@ const fundColumns: Column<Fund & Sourced>[] = [
         <span class="note">${byPoints([type, structure])}</span>`,
   },
   sorted("Gross assets", "gross_assets_usd", money),
-  sorted("Reported sold", "sold_usd", money),
+  sorted(reportedSold, "sold_usd", money),
   sorted("Offered", "offered_usd", money),
   sorted("First sale", "first_sale_date", day),
   sorted("Assets as of", "as_of", day),

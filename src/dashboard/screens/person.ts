@@ -19,9 +19,11 @@ import {
   cutText,
   day,
   gpColumns,
-  gpLinks,
+  isFiled,
   linkTo,
   place,
+  probableGps,
+  probably,
   recordLink,
   roleOf,
 } from "#dashboard/components/records.ts";
@@ -91,22 +93,32 @@ async function showPerson({ record, model, request, today }: Found<Principal>) {
   };
 }
 
-function roleAt({ title, roles, gps }: Principal): Part {
-  const role = title ?? roles.slice(0, 1).map(valueLabel).join("");
-  if (gps.length === 0) return role;
+/** Returns the person's role and GP; of a filing only that and when it names the person. */
+function roleAt(person: Principal): Part {
+  const { title, roles, gps, provenance, last_seen_date: last } = person;
+  const role = cutText(title ?? roles.slice(0, 1).map(valueLabel).join(""), 80);
   const at = gps.length === 1 ? recordLink("gp", gps[0]!) : counted(gps.length, "GP");
-  return role === "" ? at : [cutText(role, 80), " at ", at];
+  if (isFiled(person))
+    return [
+      role && `${role}, `,
+      ["named in ", linkTo(provenance.url, "a filing") ?? "a filing"],
+      gps.length > 0 && [probably(person), " of ", at],
+      last && [", last on ", day(last)],
+    ];
+  if (gps.length === 0) return role;
+  return role === "" ? at : [role, probably(person), " at ", at];
 }
 
 const signalsOf = ({ id }: Gp, { signals }: Around): Signal[] =>
   signals.records.filter((signal) => signal.gps.some((gp) => gp.id === id));
 
-function gpsCard({ gps }: Principal, { gps: records }: Around, model: ReadModel): Part {
+function gpsCard(of: Principal, { gps: records }: Around, model: ReadModel): Part {
   const { name, place, strategy, assets, raised, signals } = gpColumns;
   return recordsCard<Gp>(model, {
     title: "GPs",
     layout: "gps",
-    list: { records, total: gps.length },
+    list: { records, total: of.gps.length },
+    of,
     columns: [name, place, strategy, assets, raised, signals],
   });
 }
@@ -133,7 +145,8 @@ function timelineOf(person: Principal, around: Around, until: string): Part {
         isRinged: title.includes(name),
       })),
   }));
-  const named = isStated ? "Named by sources; dashed: in post, as stated" : "Named by sources";
+  const by = isFiled(person) ? "Named in filings" : "Named by sources";
+  const named = isStated ? `${by}; dashed: in post, as stated` : by;
   const rows = [{ label: named, bars, marks: [] }, ...ofGps].filter(
     (row) => row.bars.length + row.marks.length > 0,
   );
@@ -142,7 +155,7 @@ function timelineOf(person: Principal, around: Around, until: string): Part {
   return (
     rows.length > 0 &&
     timeline({
-      finding: from && to ? `Named by sources ${when}` : "Signals of the GPs",
+      finding: from && to ? `${by} ${when}` : "Signals of the GPs",
       measure: "Signals of the GPs by date; a ring marks those that name this person",
       rows,
       until,
@@ -151,33 +164,37 @@ function timelineOf(person: Principal, around: Around, until: string): Part {
 }
 
 /** Returns the latest signals of the GPs. Those that name the person come before others. */
-function signalsCard({ name }: Principal, { gps, signals }: Around, model: ReadModel): Part {
+function signalsCard(of: Principal, { gps, signals }: Around, model: ReadModel): Part {
+  const { name } = of;
   const naming = signals.records.filter(({ title }) => title.includes(name));
   const chosen = [...new Set([...naming, ...signals.records])].slice(0, 10);
   return recordsCard(model, {
     layout: "signals",
     list: { ...signals, records: signals.records.filter((one) => chosen.includes(one)) },
+    of,
     aside: naming.length > 0 ? `, this person named in ${grouped(naming.length)}` : "",
     columns: signalCells(gps.length === 1 ? gps[0]!.name : undefined, name),
   });
 }
 
-function colleagues({ id }: Principal, { gps, people }: Around, model: ReadModel): Part {
+function colleagues(of: Principal, { gps, people }: Around, model: ReadModel): Part {
   const records = people.records
-    .filter((one) => one.id !== id)
+    .filter((one) => one.id !== of.id)
     .toSorted((a, b) => latestFirst(a.last_seen_date, b.last_seen_date));
   const isShared = (gp: GpLink) => gps.some((one) => one.id === gp.id);
   return recordsCard(model, {
     title: "People at the same GPs",
     layout: "people",
     list: { records, total: people.total - 1 },
+    of,
     max: 6,
-    columns: personCells("Shared GP", (one) => one.gps.filter(isShared)),
+    columns: personCells(records, "Shared GP", (one) => one.gps.filter(isShared)),
   });
 }
 
 function facts(person: Principal): Html {
   const { email } = person;
+  const [by, since] = isFiled(person) ? [" in a filing", ", as reported"] : ["", ""];
   // `?`, `&` and `%` are special in a `mailto:` link (RFC 6068).
   const isPlain = email !== null && /^[^\s@?&%]+@[^\s@?&%]+$/.test(email);
   return factsCard("principal", person, [
@@ -187,15 +204,15 @@ function facts(person: Principal): Html {
     ["Works in", place(person.city, person.state, person.country)],
     ["E-mail", isPlain ? html`<a href="mailto:${email}">${email}</a>` : email],
     ["LinkedIn", linkTo(person.linkedin_url)],
-    ["In post since", day(person.start_date)],
-    ["First named", day(person.first_seen_date)],
-    ["Last named", day(person.last_seen_date)],
+    [`In post since${since}`, day(person.start_date)],
+    [`First named${by}`, day(person.first_seen_date)],
+    [`Last named${by}`, day(person.last_seen_date)],
   ]);
 }
 
 function othersCard(title: string, aside: string, people: readonly Principal[]): Part {
   const items = people.slice(0, othersMax).map((one) => {
-    const gps = gpLinks(one.gps, 3);
+    const gps = probableGps(one, 3);
     const about = byPoints([roleOf(one), gps, place(one.city, one.state, one.country)]);
     return html`<li>${recordLink("principal", one)} <span class="note">${about}</span></li>`;
   });

@@ -15,9 +15,13 @@ import {
   cutText,
   day,
   gpLinks,
+  isFiled,
   percentText,
   place,
   placeOf,
+  probableGps,
+  probably,
+  reportedSold,
 } from "#dashboard/components/records.ts";
 import type { Route } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
@@ -42,16 +46,21 @@ async function showProject({ record: project, model, today }: Found<Project>) {
   return {
     market,
     status: project.status,
-    facts: [[kindOf(project), gps.length > 0 && [" by ", gpLinks(gps)]], addressOf(project, model)],
+    facts: [
+      [kindOf(project), gps.length > 0 && [probably(project), " by ", gpLinks(gps)]],
+      gps.length === 0 && isFiled(project) && "no filing names a sponsor",
+      addressOf(project, model),
+    ],
     top: keyFigures(project, signals.records, today),
     left: [
       course(project, signals.records, today),
       amounts(project, signals.records),
-      recordsCard(model, { layout: "signals", list: signals, columns: signalCells() }),
+      recordsCard(model, { layout: "signals", list: signals, of: project, columns: signalCells() }),
       recordsCard(model, {
         title: "Nearest projects",
         layout: "projects",
         list: { records: near, total: near.length },
+        of: project,
         max: 6,
         aside: ` in ${nameOfMarket(model, market ?? "")}`,
         columns: projectCells(miles),
@@ -87,7 +96,7 @@ function keyFigures(project: Project, signals: readonly Signal[], today: string)
   const rate = amount && size ? money(Math.round(amount / size)) : null;
   return figures([
     ["Amount", money(amount), "total, US dollars"],
-    ["Raised", money(project.raised_amount_usd), "so far, US dollars"],
+    [raisedLabel(project), money(project.raised_amount_usd), "so far, US dollars"],
     ["Dwellings", units && grouped(units), below !== null && `${grouped(below)} below market`],
     ["Floor area", area && grouped(area), "square feet"],
     [`Per ${one}`, rate, `amount divided by ${many}`],
@@ -99,6 +108,8 @@ function keyFigures(project: Project, signals: readonly Signal[], today: string)
     ],
   ]);
 }
+
+const raisedLabel = (project: Project): string => (isFiled(project) ? reportedSold : "Raised");
 
 /** Reports whether a day is surely after another, however roughly it is known. */
 const isAfter = (one: string, today: string): boolean => one > today.slice(0, one.length);
@@ -159,7 +170,7 @@ function amounts(project: Project, signals: readonly Signal[]): Part {
   });
   const rows = [
     { label: "Amount in the record", value: amount, at: changed },
-    { label: "Raised in the record", value: raised, at: changed },
+    { label: `${raisedLabel(project)} in the record`, value: raised, at: changed },
     ...named,
   ]
     .flatMap(({ value, at, label }) => (value === null ? [] : { label, value, at: day(at) }))
@@ -170,7 +181,7 @@ function amounts(project: Project, signals: readonly Signal[]): Part {
   const finding = lent
     ? `The loan is ${lent} of the amount`
     : sold
-      ? `${sold} of the amount is raised`
+      ? `${sold} of the amount is ${raisedLabel(project).toLowerCase()}`
       : "What sources say it costs";
   const measure = "Amounts that sources name, in US dollars";
   const numbers = table({
@@ -239,7 +250,7 @@ function facts(project: Project, model: ReadModel): Html {
     ["Kind", kindOf(project)],
     ["Status", valueLabel(project.status)],
     ["Strategy", project.strategy && valueLabel(project.strategy)],
-    ["GPs", gpLinks(project.gps)],
+    ["GPs", probableGps(project)],
     ["Market", marketFact],
     ["Address", [address, place(city, state, country)].filter(Boolean).join(", ")],
     ["Start", day(project.start_date)],
