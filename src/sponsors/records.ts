@@ -21,7 +21,9 @@ import { sizeBand, subjectsOf, tagsOf } from "./subjects.ts";
 const textLengthMax = 500;
 
 const cut = (text: string) =>
-  text.length <= textLengthMax ? text : `${text.slice(0, textLengthMax - 1).trimEnd()}…`;
+  text.length <= textLengthMax
+    ? text
+    : `${text.slice(0, textLengthMax - 1).replace(/[\ud800-\udbff]$|\s+$/, "")}…`;
 
 const once = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
