@@ -56,13 +56,17 @@ const unseen = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g;
 /** Longest text, in characters. Forms allow less; finding a firm in a text of a megabyte would take hours. */
 const textLengthMax = 4000;
 
+/** E-mail addresses and phone numbers, which some filers write into names and clarifications. */
+const contact =
+  /[\s,;]{0,3}(?:[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,4}|(?<![\d-])\(?\d{3}\)?[\s.-]{1,2}\d{3}[\s.-]\d{4}(?![\d-]))/g;
+
 /**
- * Returns text with single spaces, without control and bidirectional characters. Cuts what is longer than any form
- * allows. Returns null for blanks and `None`.
+ * Returns text with single spaces, without control and bidirectional characters, e-mail addresses and phone numbers.
+ * Cuts what is longer than any form allows. Returns null for blanks and `None`.
  */
 export function text(written: Written): string | null {
   if (written === null || written === undefined || written === "") return null;
-  const cell = written.slice(0, textLengthMax);
+  const cell = written.slice(0, textLengthMax).replace(contact, "");
   const found = tidy.test(cell) ? cell : clean(cell.replace(unseen, "").replace(/\p{Cc}+/gu, " "));
   return found === "" || (found.length === 4 && found.toLowerCase() === "none") ? null : found;
 }

@@ -38,6 +38,19 @@ test("text has single spaces and no control characters, and neither a blank nor 
   assert.equal(text(undefined), null);
 });
 
+test("an e-mail address or phone number in a text is left out, and no other number", () => {
+  const cells = [
+    "Director, ann@acme.example; tel. (407) 555-0100",
+    "+1 407.555.0100",
+    "0001745524-26-000001",
+    "805-1234567890",
+    "021-316083",
+    "32801-1234",
+    "100 200 300",
+  ];
+  assert.deepEqual(cells.map(text), ["Director; tel.", "+1", ...cells.slice(2)]);
+});
+
 test("a text that is longer than any form allows is cut", () => {
   assert.equal(text(" a".repeat(500_000))?.length, 3999);
 });
