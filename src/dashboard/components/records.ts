@@ -41,6 +41,7 @@ const basisWords: Readonly<Record<Provenance["basis"], string>> = {
 };
 
 export type Sourced = Pick<Gp, "provenance">;
+type Linked = Sourced & { gps: readonly GpLink[] };
 
 /** Confidence from which on a link to a GP is told without "probably". */
 const sureFrom = 0.8;
@@ -242,8 +243,6 @@ const nameColumn = (kind: RecordKind): Column<GpLink> => ({
   hasNote: true,
   cell: (record) => recordLink(kind, record),
 });
-
-type Linked = Sourced & { gps: readonly GpLink[] };
 
 /** Returns the links of `gpLinks` behind the word "probably" if they are uncertain. */
 export const probableGps = (record: Linked, max?: number): Part =>

@@ -165,15 +165,14 @@ function timelineOf(person: Principal, around: Around, until: string): Part {
 
 /** Returns the latest signals of the GPs. Those that name the person come before others. */
 function signalsCard(of: Principal, { gps, signals }: Around, model: ReadModel): Part {
-  const { name } = of;
-  const naming = signals.records.filter(({ title }) => title.includes(name));
+  const naming = signals.records.filter(({ title }) => title.includes(of.name));
   const chosen = [...new Set([...naming, ...signals.records])].slice(0, 10);
   return recordsCard(model, {
     layout: "signals",
     list: { ...signals, records: signals.records.filter((one) => chosen.includes(one)) },
     of,
     aside: naming.length > 0 ? `, this person named in ${grouped(naming.length)}` : "",
-    columns: signalCells(gps.length === 1 ? gps[0]!.name : undefined, name),
+    columns: signalCells(gps.length === 1 ? gps[0]!.name : undefined, of.name),
   });
 }
 
