@@ -68,6 +68,7 @@ export async function readAdv(
   return rejected;
 }
 
+const remedy = "download the archive again, or leave it out of the folder";
 const comparable = (title: string) => title.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 
 /** Returns the index of each column by its name here. */
@@ -79,11 +80,7 @@ function indexesOf(kind: AdvMember, header: readonly string[], file: string) {
     if (index >= 0) found[name] = index;
     // The rows of some editions say nothing of these.
     else if (!columns.optional.includes(name))
-      throw new ImportFault(
-        file,
-        1,
-        `has no column "${spellings[0]}"; download the archive again, or leave it out of the folder`,
-      );
+      throw new ImportFault(file, 1, `has no column "${spellings[0]}"; ${remedy}`);
   }
   return found;
 }

@@ -12,12 +12,6 @@ interface ArchiveMember {
   open(): AsyncIterable<Buffer>;
 }
 
-interface Archive {
-  /** Members other than folders, in the archive's order. */
-  members: readonly ArchiveMember[];
-  close(): void;
-}
-
 export const archiveLimits = {
   /** How many times its zipped bytes a member may have. Tables of the SEC have up to 40. */
   ratioMax: 200,
@@ -29,12 +23,15 @@ export const archiveLimits = {
 };
 
 /**
- * Opens an archive, without reading a member. The caller closes it.
+ * Opens an archive, without reading a member. The caller closes it. Folders are no members.
  * @param limits for tests.
  * @throws ImportFault if the archive is damaged, or a member is encrypted, a link, outside of the archive, there twice,
  *   or out of proportion.
  */
-export async function openArchive(path: string, limits = archiveLimits): Promise<Archive> {
+export async function openArchive(
+  path: string,
+  limits = archiveLimits,
+): Promise<{ members: readonly ArchiveMember[]; close: () => void }> {
   let zip: ZipFile | undefined;
   try {
     const opened = (zip = await openPromise(path, { autoClose: false }));

@@ -5,17 +5,13 @@ import { type AdviserFiling, type AdviserFund, type AdviserOwner, personRoles } 
 
 /** Why a recognised filing is left out. The report counts filings by it. */
 export type SkipReason =
-  /** Filed to test EDGAR. */
   | "test"
-  /** Is a filing that another file has, too. */
+  /** Another file has it, too. */
   | "twice"
-  /** Is no Form D and no D/A. */
   | "other_form"
   /** Neither its header nor its path tells its accession number. */
   | "no_accession"
-  /** Names no issuer. */
   | "no_issuer"
-  /** Has no row in the table of offerings. */
   | "no_offering"
   /** Schedules of a Form ADV whose base is in no archive. */
   | "no_base";

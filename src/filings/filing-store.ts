@@ -47,20 +47,13 @@ export function openFilingStore(path: string) {
     "insert into filed values (?, ?) on conflict do update set filed_on = min(filed_on, excluded.filed_on)",
   );
   /** Adds a filing. Of two with one id, keeps that of the lower rank. Returns whether it is the first. */
-  const addFiling = (
-    form: Form,
-    id: string,
-    owner: string,
-    on: string,
-    rank: number,
-    row: object,
-  ) => {
-    const values = [form, id, owner, on, rank, JSON.stringify(row)] as const;
-    if (add(...values)) return true;
+  const addFiling = (row: object, ...key: readonly [Form, string, string, string, number]) => {
+    const [form, id, , , rank] = key;
+    if (add(...key, JSON.stringify(row))) return true;
     const kept = find.get(form, id) as { rank: number; row: string };
     const isBetter =
       kept.rank === rank ? isBefore(row, JSON.parse(kept.row) as object) : rank < kept.rank;
-    if (isBetter) replace(...values);
+    if (isBetter) replace(...key, JSON.stringify(row));
     return false;
   };
   const rowsOf = (form: Form) =>
@@ -75,14 +68,14 @@ export function openFilingStore(path: string) {
     addFormD(filing: FormD, isQuarter: boolean): boolean {
       const { accession, fileNumber, filedOn, issuers } = filing;
       const owner = fileNumber ?? `cik:${issuers[0]!.cik}`;
-      return addFiling("D", accession, owner, filedOn ?? "", isQuarter ? 0 : 1, filing);
+      return addFiling(filing, "D", accession, owner, filedOn ?? "", isQuarter ? 0 : 1);
     },
     /** Adds the date that an index says of a filing. */
     addFilingDate: (accession: string, filedOn: string): boolean => addDate(accession, filedOn),
     /** Adds a row of an archive of Form ADV. Returns whether it is no base, or the first of its FilingID. */
     addAdv(row: AdvRow): boolean {
       if (row.kind === "base")
-        return addFiling("ADV", row.filingId, row.filing.crd, row.filing.filedOn, 0, row.filing);
+        return addFiling(row.filing, "ADV", row.filingId, row.filing.crd, row.filing.filedOn, 0);
       const reference = "referenceId" in row ? row.referenceId : "";
       return addPart(row.filingId, row.kind, reference, JSON.stringify(row));
     },

@@ -177,11 +177,8 @@ async function readFile(file: string, reader: Reader): Promise<void> {
   const leave = (reason: string) => reader.leave(file, reason);
   const whole = () => {
     if (statSync(file).size <= wholeBytesMax) return readFileSync(file);
-    throw new ImportFault(
-      file,
-      null,
-      `has more than ${wholeBytesMax} bytes; take it out of the folder`,
-    );
+    const reason = `has more than ${wholeBytesMax} bytes; take it out of the folder`;
+    throw new ImportFault(file, null, reason);
   };
   if (/^PK(?:\x03\x04|\x05\x06)/.test(beginning)) return readArchive(file, reader);
   const other = otherFormats.find(([shape]) => shape.test(beginning));
@@ -197,7 +194,8 @@ async function readFile(file: string, reader: Reader): Promise<void> {
     if (table === undefined) return leave("is a table of Form D that is not read");
     const key = tableSuffix.test(file) ? file.replace(tableSuffix, "") : join(dirname(file), "/");
     const tables = reader.quarters.get(key) ?? {};
-    addTable(tables, table, file, statSync(file).size, () => createReadStream(file));
+    const open = () => createReadStream(file);
+    addTable(tables, table, { shown: file, size: statSync(file).size, open });
     reader.quarters.set(key, tables);
     return;
   }
@@ -254,21 +252,13 @@ const tableSuffix = new RegExp(`(${quarterTables.join("|")})\\.tsv$`, "i");
 const quarterTableOf = (name: string) =>
   tableSuffix.exec(name)?.[1]?.toUpperCase() as QuarterTable | undefined;
 
-function addTable(
-  tables: Tables,
-  table: QuarterTable,
-  shown: string,
-  size: number,
-  open: TableFile["open"],
-): void {
-  const other = tables[table];
-  if (other !== undefined)
-    throw new ImportFault(
-      shown,
-      null,
-      `is a second ${table} beside ${other.shown}; take one of them away`,
-    );
-  tables[table] = { shown, size, open };
+function addTable(tables: Tables, table: QuarterTable, file: TableFile): void {
+  const other = tables[table]?.shown;
+  if (other !== undefined) {
+    const reason = `is a second ${table} beside ${other}; take one of them away`;
+    throw new ImportFault(file.shown, null, reason);
+  }
+  tables[table] = file;
 }
 
 function advMemberOf(name: string): { kind: AdvMember; isExempt: boolean } | undefined {
@@ -288,7 +278,7 @@ async function readArchive(file: string, reader: Reader): Promise<void> {
       const shown = `${file}!${name}`;
       const table = quarterTableOf(name);
       const member = advMemberOf(name);
-      if (table !== undefined) addTable(tables, table, shown, size, open);
+      if (table !== undefined) addTable(tables, table, { shown, size, open });
       else if (member !== undefined) {
         hasAdv = true;
         await readAdvMember(member, shown, open(), reader);
@@ -310,12 +300,11 @@ async function readArchive(file: string, reader: Reader): Promise<void> {
 
 async function readQuarter(tables: Tables, reader: Reader, archive?: string): Promise<void> {
   const missing = quarterTables.filter((table) => tables[table] === undefined);
-  if (missing.length > 0)
-    throw new ImportFault(
-      archive ?? Object.values(tables)[0]!.shown,
-      null,
-      `is part of a Form D quarter without ${missing.map((table) => `${table}.tsv`).join(", ")}; download the quarter again`,
-    );
+  if (missing.length > 0) {
+    const names = missing.map((table) => `${table}.tsv`).join(", ");
+    const reason = `is part of a Form D quarter without ${names}; download the quarter again`;
+    throw new ImportFault(archive ?? Object.values(tables)[0]!.shown, null, reason);
+  }
   const { report, store, placeOf, skip } = reader;
   reader.count("form_d_quarter");
   const add = (filing: FormD) => {

@@ -54,12 +54,10 @@ export function readFormDXml(
   origin: RowOrigin,
   placeOf: PlaceReader,
 ): FormD | SkipReason {
-  if (bytes.length > filingBytesMax)
-    throw new ImportFault(
-      origin.file,
-      null,
-      `has more than ${filingBytesMax} bytes, which no Form D has; take it out of the folder`,
-    );
+  if (bytes.length > filingBytesMax) {
+    const reason = `has more than ${filingBytesMax} bytes, which no Form D has; take it out of the folder`;
+    throw new ImportFault(origin.file, null, reason);
+  }
   const written = isUtf8(bytes)
     ? bytes.toString("utf8")
     : new TextDecoder("windows-1252").decode(bytes);
@@ -114,12 +112,10 @@ const closing = "</edgarSubmission>";
 function parse(written: string, start: number, { file }: RowOrigin): Element {
   const end = written.indexOf(closing, start);
   const lineOf = (offset: number) => written.slice(0, offset).split("\n").length;
-  if (end < 0)
-    throw new ImportFault(
-      file,
-      lineOf(written.length),
-      `ends before ${closing} and is cut off; download it again`,
-    );
+  if (end < 0) {
+    const reason = `ends before ${closing} and is cut off; download it again`;
+    throw new ImportFault(file, lineOf(written.length), reason);
+  }
   const root = newElement();
   const open = [root];
   const parser = new SaxesParser({ position: true });

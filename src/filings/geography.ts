@@ -51,13 +51,8 @@ export function geographyLayout(beginning: string): Layout | undefined {
 /** How much of a ZIP code or a city lies in each county. */
 type Shares = Map<string, Map<string, number>>;
 
-interface GeographyTables extends Geography {
-  /** Adds a table. @throws ImportFault if it is damaged or has no row. */
-  add(bytes: Buffer, file: string, layout: Layout): void;
-}
-
 /** Opens empty tables. What they say depends on the tables that are added, and not on their order. */
-export function openGeography(): GeographyTables {
+export function openGeography() {
   const zips: Shares = new Map();
   const cities: Shares = new Map();
   const titles = new Map<string, string>();
@@ -85,7 +80,8 @@ export function openGeography(): GeographyTables {
     return true;
   };
   return {
-    add(bytes, file, { kind, delimiter, begin, places }) {
+    /** Adds a table. @throws ImportFault if it is damaged or has no row. */
+    add(bytes: Buffer, file: string, { kind, delimiter, begin, places }: Layout): void {
       const take = kind === "zip_county" ? addZip : addTitle;
       const taken = readRows(bytes, file, delimiter)
         .slice(begin)
@@ -95,7 +91,7 @@ export function openGeography(): GeographyTables {
         "has columns of ZIP codes or counties, but no row with them; download it again";
       throw new ImportFault(file, null, reason);
     },
-    marketOf({ zip, city, state, country }) {
+    marketOf({ zip, city, state, country }: Parameters<Geography["marketOf"]>[0]): string | null {
       if (country !== null && country !== "US") return null;
       const county =
         largest(zips.get(zip?.slice(0, 5) ?? "")) ??

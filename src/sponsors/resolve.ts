@@ -86,14 +86,7 @@ export function resolveSponsors(filings: Filings, options: ResolveOptions): Reso
   }
   for (const crd of gpAdvisers(filings, vehicles)) houses.addAdviser(crd);
   joinClusters(vehicles, houses);
-  const unmet = new Set(
-    filings.corrections.filter(
-      (correction) =>
-        correction.kind === "personApart" ||
-        correction.kind === "personField" ||
-        !houses.correct(correction),
-    ),
-  );
+  const unmet = new Set(filings.corrections.filter((one) => !houses.correct(one)));
   return { gps: houses.gps(), vehicles, leftOut, unmet };
 }
 
@@ -312,7 +305,6 @@ interface House {
 }
 
 type Houses = ReturnType<typeof openHouses>;
-type GpCorrection = Exclude<Correction, { kind: "personApart" | "personField" }>;
 
 const withCrds = (all: ReadonlySet<string>, { crds }: House) => all.union(crds);
 
@@ -420,8 +412,8 @@ function openHouses(
     },
     addAdviser,
     newHouse,
-    /** Applies a correction. Returns false if it meets nothing. */
-    correct(correction: GpCorrection): boolean {
+    /** Applies a correction. Returns false if it meets nothing, as one of a person, who is known once records are made. */
+    correct(correction: Correction): boolean {
       switch (correction.kind) {
         case "is": {
           const house = find(correction.gp);
@@ -458,6 +450,8 @@ function openHouses(
           }
           return true;
         }
+        default:
+          return false;
       }
     },
     gps(): ResolvedGp[] {
@@ -510,32 +504,27 @@ function houseKeys({ filings }: Vehicle, { stem, firm }: Candidate): string[] {
 
 /** Joins vehicles that nothing names to those with which they share an address and a person. */
 function joinClusters(vehicles: readonly Vehicle[], houses: Houses): void {
+  const placed = vehicles.flatMap((vehicle) =>
+    vehicle.filings.map((filing) => {
+      const { addressHash } = filing.issuers[0]!.place;
+      return { vehicle, addressHash, people: [...new Set(peopleOf(filing))] };
+    }),
+  );
+  const uses = new Map<string | null, number>();
+  for (const { addressHash, people } of placed)
+    for (const key of [addressHash, ...people]) uses.set(key, (uses.get(key) ?? 0) + 1);
+  const isOwn = (key: string) => uses.get(key)! <= hubFilings;
   const shared = new Map<string, Set<Vehicle>>();
-  const uses = new Map<string, number>();
-  const count = (key: string) => uses.set(key, (uses.get(key) ?? 0) + 1);
-  for (const { filings } of vehicles)
-    for (const filing of filings) {
-      const { addressHash } = filing.issuers[0]!.place;
-      if (addressHash !== null) count(addressHash);
-      for (const person of new Set(peopleOf(filing))) count(person);
-    }
-  for (const vehicle of vehicles)
-    for (const filing of vehicle.filings) {
-      const { addressHash } = filing.issuers[0]!.place;
-      if (addressHash === null || uses.get(addressHash)! > hubFilings) continue;
-      for (const person of new Set(peopleOf(filing)))
-        if (uses.get(person)! <= hubFilings) add(shared, `${addressHash}|${person}`, vehicle);
-    }
+  for (const { vehicle, addressHash, people } of placed)
+    if (addressHash !== null && isOwn(addressHash))
+      for (const person of people.filter(isOwn)) add(shared, `${addressHash}|${person}`, vehicle);
   for (const group of connected(shared.values())) {
-    const unnamed = group.filter((vehicle) => !houses.houseOf.has(vehicle));
-    const named = new Set(group.flatMap((vehicle) => houses.houseOf.get(vehicle) ?? []));
-    if (unnamed.length === 0 || named.size > 1) continue;
-    const [house] = named;
-    const member = group.find((vehicle) => houses.houseOf.has(vehicle));
-    const firm =
-      house === undefined || member === undefined
-        ? commonBeginning(unnamed)
-        : house.vehicles.get(member)!.firm;
+    const [unnamed, named] = [false, true].map((is) =>
+      group.filter((vehicle) => houses.houseOf.has(vehicle) === is),
+    ) as [Vehicle[], Vehicle[]];
+    const [house, ...others] = new Set(named.map((vehicle) => houses.houseOf.get(vehicle)!));
+    if (unnamed.length === 0 || others.length > 0) continue;
+    const firm = house?.vehicles.get(named[0]!)!.firm ?? commonBeginning(unnamed);
     if (firm === null) continue;
     const joined = house ?? houses.newHouse();
     for (const vehicle of unnamed) {

@@ -47,7 +47,14 @@ export function offeringSignals(offering: Offering, isNewFund: boolean): Signal[
       if (isNewFund && previous === undefined)
         add("new_vehicle", `${name}, a new fund, reported an offering of ${size}`, amount);
       else add("new_offering", `${name} reported an offering of ${size}`, amount);
-    } else addAmendment(filing, previous, name, add);
+    } else {
+      const [before, now] = [previous?.soldUsd ?? null, filing.soldUsd];
+      if (now !== null && before !== null && now > before) {
+        const summary = `${money(before)} → ${money(now)} reported sold`;
+        const amount = amountOf(now - before, "sold_delta");
+        add("capital_raised", `${name}: ${summary}`, { summary, ...amount });
+      } else add("offering_amended", `${name} amended the notice of its offering`);
+    }
     once(
       "first_sale",
       filing.firstSaleOn !== null,
@@ -67,24 +74,6 @@ export function offeringSignals(offering: Offering, isNewFund: boolean): Signal[
     previous = filing;
   }
   return signals;
-}
-
-function addAmendment(
-  { soldUsd }: FormD,
-  previous: FormD | undefined,
-  name: string,
-  add: Add,
-): void {
-  const before = previous?.soldUsd ?? null;
-  if (soldUsd === null || before === null || soldUsd <= before) {
-    add("offering_amended", `${name} amended the notice of its offering`);
-    return;
-  }
-  const summary = `${money(before)} → ${money(soldUsd)} reported sold`;
-  add("capital_raised", `${name}: ${summary}`, {
-    summary,
-    ...amountOf(soldUsd - before, "sold_delta"),
-  });
 }
 
 /** Smallest change of assets under management that is a signal, as a share. */
