@@ -364,7 +364,7 @@ function openHouses(
     return `cik:${[...vehicles.keys()].map(({ cik }) => cik).sort()[0]}`;
   }
 
-  /** Ways to the house of each key and public id. Each CIK and CRD number of a house is a key of it. */
+  /** Houses by key and public id. Each CIK and CRD number of a house is a key of it. */
   const finders = new Map<string, () => House | undefined>();
 
   function find(id: string): House | undefined {
