@@ -101,12 +101,12 @@ interface DraftedEntry {
 }
 
 function draftEntry(entry: SourceEntry, source: string, keep: KeepText): DraftedEntry {
-  const { file, line, deleted = none, faults, claims, isPlain } = entry;
+  const { file, line, deleted = none, faults, isPlain } = entry;
   if (faults.length > 0)
     return { file, line, records: none, namedGps: none, deleted: none, faults };
   const draft = (record: CanonicalRecord): Drafted => {
     const found = checkRecord(record, isPlain);
-    if (found.length === 0) return draftRecord(record, source, keep, claims);
+    if (found.length === 0) return draftRecord(record, source, keep, entry);
     return { faults: found, kind: record?.record, sourceId: record?.id };
   };
   const namedGps = entry.namedGps.length === 0 ? none : entry.namedGps.map(draft);

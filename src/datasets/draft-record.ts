@@ -1,11 +1,12 @@
 /** Records of a generation being built: public id, sort key, and their own part of the document. */
 import { hash } from "node:crypto";
-import type { CanonicalGp, CanonicalRecord } from "#records/canonical.ts";
+import type { CanonicalGp, CanonicalRecord, SourceEntry } from "#records/canonical.ts";
 import type { ExternalIds } from "#records/common.ts";
 import { Fund, fundsMax, largestFirst } from "#records/gp.ts";
 import { eachOf, kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { fold } from "#records/fold.ts";
 import { externalIdKeys } from "#records/vocabulary.ts";
+import { type KeptEvidence, keptEvidence } from "./evidence.ts";
 import { ownJson, ownPart } from "./render.ts";
 import type { KeptText } from "./text-store.ts";
 
@@ -23,7 +24,7 @@ export interface DraftRecord {
   text: KeptText;
 }
 
-/** Facts that are stored with a record's own part. */
+/** Facts that are stored with a record's own part, outside the heap like it. */
 export interface StoredLinks {
   /** `updated_at` as the source states it; null if it states none. */
   statedAt: string | null;
@@ -31,18 +32,25 @@ export interface StoredLinks {
   gps: readonly string[];
   /** Source ids of the projects that a signal names, each once. */
   projects: readonly string[];
+  evidence: KeptEvidence | null;
 }
 
-export const linksText = ({ statedAt, gps, projects }: StoredLinks): string =>
-  JSON.stringify([statedAt, gps, projects]);
+export const linksText = ({ statedAt, gps, projects, evidence }: StoredLinks): string =>
+  JSON.stringify([statedAt, gps, projects, ...(evidence === null ? [] : [evidence])]);
 
 export function readLinks(text: string): StoredLinks {
-  const [statedAt, gps, projects] = JSON.parse(text) as [string | null, string[], string[]];
-  return { statedAt, gps, projects };
+  const [statedAt, gps, projects, evidence = null] = JSON.parse(text) as [
+    string | null,
+    string[],
+    string[],
+    KeptEvidence?,
+  ];
+  return { statedAt, gps, projects, evidence };
 }
 
 /** A record that has been read but not yet accepted or rejected. */
-export interface DraftedRecord extends Omit<DraftRecord, "source">, Omit<StoredLinks, "statedAt"> {
+export interface DraftedRecord
+  extends Omit<DraftRecord, "source">, Pick<StoredLinks, "gps" | "projects"> {
   kind: RecordKind;
   /** True if the record claims to be from another source. */
   isForeign: boolean;
@@ -62,18 +70,19 @@ export const countsOf = (records: DraftRecords): Record<RecordKind, number> =>
  * Drafts a record.
  * @param record record without faults.
  * @param keep function that stores its texts.
- * @param claims source ids that it claims beside its own.
+ * @param entry claims and evidence of its entry.
  */
 export function draftRecord(
   record: CanonicalRecord,
   source: string,
   keep: KeepText,
-  claims: readonly string[] = none,
+  { claims = none, evidence }: Pick<SourceEntry, "claims" | "evidence"> = {},
 ): DraftedRecord {
   const { record: kind, id: sourceId, provenance } = record;
   const gps = eachOnce((record.record === "gp" ? undefined : record.gps) ?? none);
   const projects = eachOnce((record.record === "signal" ? record.project_ids : undefined) ?? none);
-  const links = linksText({ statedAt: record.updated_at ?? null, gps, projects });
+  const statedAt = record.updated_at ?? null;
+  const links = linksText({ statedAt, gps, projects, evidence: keptEvidence(evidence) });
   return {
     kind,
     sourceId,

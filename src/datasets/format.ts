@@ -1,6 +1,7 @@
 /** The file format of a generation: one SQLite database, described in docs/dataset-format.md. */
-// Imports only kinds: with their schemas, the worker that loads a dataset would take four times as long to start.
+// Imports no schemas: with them, the worker that loads a dataset would take four times as long to start.
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
+import { evidenceTables } from "./evidence.ts";
 
 /** Version of the format. Raise it whenever a program could misread a file of another version, as with a new kind. */
 export const formatVersion = 3;
@@ -37,10 +38,12 @@ export const tables = `
   create table former_id (former_id text primary key, gp_id text not null) without rowid;
   create table published_id (id text primary key, since text not null) without rowid;
   create table array (name text not null, element text not null, bytes blob not null);
+  ${evidenceTables}
 `;
 
 export const indexes = `
   ${recordKinds.map((kind) => `create unique index ${kind}_id on ${kind} (id);`).join("\n  ")}
+  create index evidence_record on evidence (record);
 `;
 
 /** Content of the table `meta`, all as text. */

@@ -10,6 +10,7 @@ import {
   noRecords,
   sortKeyOf,
 } from "./draft-record.ts";
+import { openEvidenceReader } from "./evidence.ts";
 import { tables } from "./format.ts";
 import { readSources } from "./open-generation.ts";
 import { ownJson, ownPart } from "./render.ts";
@@ -84,6 +85,8 @@ function readRecords(db: DatabaseSync, sources: readonly string[], texts: TextSt
   if (sources.length === 0) return records;
   const targets = `select id, source_id from gp union all select id, source_id from project`;
   const sourceIds = new Map(arraysOf<[string, string]>(db, targets));
+  const evidenceOf = openEvidenceReader(db);
+  const order = { sourceIds, evidenceOf, keep: texts.keep };
   for (const kind of recordKinds)
     for (const row of arraysOf<Row>(
       db,
@@ -91,25 +94,32 @@ function readRecords(db: DatabaseSync, sources: readonly string[], texts: TextSt
        where source in (${marksFor(sources)}) order by position`,
       ...sources,
     ))
-      records[kind].push(draftAgain(kind, row, sourceIds, texts.keep));
+      records[kind].push(draftAgain(kind, row, order));
   return records;
 }
 
 type KnownRow = [id: string, since: string, contentHash: string, updatedAt: string];
 type Row = [source: string, sourceId: string, id: string, isTimeStated: number, document: string];
 
+interface DraftOrder {
+  /** Source ids of GPs and projects by public id. */
+  sourceIds: ReadonlyMap<string, string>;
+  evidenceOf: ReturnType<typeof openEvidenceReader>;
+  keep: KeepText;
+}
+
 /** Drafts a stored record again, so that it gets members that were added to its kind since. */
 function draftAgain(
   kind: RecordKind,
   [source, sourceId, id, isTimeStated, document]: Row,
-  sourceIds: ReadonlyMap<string, string>,
-  keep: KeepText,
+  { sourceIds, evidenceOf, keep }: DraftOrder,
 ): DraftRecord {
   const record = JSON.parse(document) as CanonicalRecord & Linked & Record<string, unknown>;
   const links = linksText({
     statedAt: isTimeStated === 1 ? record.updated_at! : null,
     gps: (record.gps ?? []).map((gp) => sourceIds.get(gp.id)!),
     projects: (record.project_ids ?? []).map((project) => sourceIds.get(project)!),
+    evidence: evidenceOf(id),
   });
   return {
     source,

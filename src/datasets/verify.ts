@@ -9,6 +9,7 @@ import { DatasetFault } from "./dataset-fault.ts";
 import { datasetHash, hashOfContent } from "./dataset-hash.ts";
 import { displayOrderOf, sortKeyOf } from "./draft-record.ts";
 import { type Meta, versionOf } from "./format.ts";
+import { evidenceFault } from "./evidence.ts";
 import { formerIdsOf } from "./former-ids.ts";
 import { type Body, openIndexer } from "./index-records.ts";
 import { openGeneration } from "./open-generation.ts";
@@ -81,7 +82,10 @@ function firstFault(db: DatabaseSync, meta: Meta): string | undefined {
   if (!arePublishedIds(db)) return "its table published_id does not match its documents";
   if (indexChecksum(readArrays(db)) !== meta.index_crc32)
     return "the checksum of its index differs";
-  return firstWrongArray(db, gathered.indexer.index(documents as DatasetIndex["documents"]));
+  return (
+    firstWrongArray(db, gathered.indexer.index(documents as DatasetIndex["documents"])) ??
+    evidenceFault(db)
+  );
 }
 
 /** Reads the documents of a kind back. @returns their places, or the first fault. */

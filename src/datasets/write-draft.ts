@@ -15,6 +15,7 @@ import {
   type StoredLinks,
 } from "./draft-record.ts";
 import { draftPragmas, formatVersion, indexes, type Meta, tables, versionOf } from "./format.ts";
+import { openEvidenceWriter } from "./evidence.ts";
 import { formerIdsOf } from "./former-ids.ts";
 import { type Body, type Indexer, openIndexer } from "./index-records.ts";
 import type { Known, Previous } from "./previous.ts";
@@ -188,6 +189,7 @@ function openDocumentWriter(
   const content = createHash("sha256");
   const changes: Changes = { added: 0, updated: 0, removed: 0 };
   const assembly = openAssembly();
+  const writeEvidence = openEvidenceWriter(draft);
   let checksum = 0;
   /**
    * Hashes of the documents in `assembly`. Adding a hash to `content` alone would take as long as adding a document.
@@ -228,6 +230,7 @@ function openDocumentWriter(
         const updatedAt = updatedAtOf(links, hash, before, builtAt);
         const { document, ownLength } = assembly.end(updatedAt);
         compare(before, hash, updatedAt);
+        if (links.evidence !== null) writeEvidence(record.id, links.evidence);
         hashes += hash;
         lengths[position] = document.length;
         ownLengths[position] = ownLength;

@@ -132,6 +132,34 @@ export interface RecordName {
 /** Prefix of source ids of GPs that rows only name. */
 export const namedGpPrefix = "named:";
 
+/** Document that says something of a record. */
+export interface EvidenceDocument {
+  /** What it is, such as `Form D/A`. */
+  form: string;
+  /** Its number, which no other document of the source has, such as an accession number. */
+  number: string;
+  filer: string | null;
+  filed_on: string | null;
+  url: string | null;
+}
+
+/** What a document says of a record, and why it was taken or refused. */
+export interface Evidence extends EvidenceDocument {
+  /** Field of the document in its own words. */
+  field: string;
+  /** Sentence or name as filed. */
+  text: string;
+  /** Firm that it names, as filed. */
+  firm: string | null;
+  basis: Provenance["basis"];
+  confidence: number;
+  is_taken: 0 | 1;
+  /** Reason for taking or refusing it, as a clause that follows "because". */
+  why: string;
+  /** Numbers of other documents that say the same. They are counted. */
+  others?: readonly string[];
+}
+
 /** Entry that an importer yields for a line or a row. */
 export interface SourceEntry {
   /** File name, as the operator gave it. */
@@ -147,6 +175,8 @@ export interface SourceEntry {
    * them with each GP and principal, if only an empty list. No two records of a kind may claim one id.
    */
   claims?: readonly string[];
+  /** Evidence for the entry's record, the best first. */
+  evidence?: readonly Evidence[];
   /** Records to remove. Only an import that merges accepts these. */
   deleted?: readonly RecordName[];
   /** True if no text has an ASCII control character or half a surrogate pair, so no check has to look for them. */

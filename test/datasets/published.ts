@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { TestContext } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import type { ImportRequest } from "#datasets/publish.ts";
-import type { SourceEntry } from "#records/canonical.ts";
+import type { Evidence, SourceEntry } from "#records/canonical.ts";
 import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
 
 export const gp = (id: string, rest: object = {}) => ({ record: "gp", id, name: id, ...rest });
@@ -27,6 +27,22 @@ export const signal = (id: string, rest: object = {}) => ({
   id,
   title: id,
   date: "2026-10-02",
+  ...rest,
+});
+
+export const evidenceOf = (number: number, rest: Partial<Evidence> = {}): Evidence => ({
+  form: "Form D",
+  number: `a-${number}`,
+  filer: "QUARRY APARTMENTS, LLC",
+  filed_on: "2026-03-01",
+  url: `https://filings.example/${number}`,
+  field: "RELATIONSHIPCLARIFICATION",
+  text: "Manager of Alder Ridge Capital LLC, the Manager of the Issuer",
+  firm: "Alder Ridge Capital LLC",
+  basis: "sponsor_text",
+  confidence: 0.9,
+  is_taken: 1,
+  why: "the filing says what it does",
   ...rest,
 });
 

@@ -15,12 +15,16 @@ import { cast } from "../support/cast.ts";
 import { changeDatabase } from "../support/damage.ts";
 import { entriesOf, importRecords } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { day, gp, imported, signal } from "./published.ts";
+import { day, evidenceOf, gp, imported, signal } from "./published.ts";
 
 /** Path of a sound generation in which every table has rows. */
 async function soundFile(t: TestContext): Promise<string> {
   const catalogue = await imported(t, [...cast, gp("merged", { former_ids: ["a", "b"] })]);
-  const entries = entriesOf([gp("a"), gp("b")]).map((entry) => ({ ...entry, claims: [] }));
+  const entries = entriesOf([gp("a"), gp("b")]).map((entry) => ({
+    ...entry,
+    claims: [],
+    evidence: [evidenceOf(1)],
+  }));
   await importRecords(catalogue, [], { source: "claims", entries, nowMilliseconds: day(2) });
   return catalogue.pathOf(catalogue.currentVersion()!);
 }
@@ -216,7 +220,7 @@ test("a missing row of any table is found", async (t) => {
     .all()
     .map(({ name }) => name as string);
   db.close();
-  assert.equal(tables.length, 9);
+  assert.equal(tables.length, 12);
   const damaged = join(temporaryFolder(t), "damaged.sqlite");
   for (const table of tables)
     for (const end of ["asc", "desc"]) {

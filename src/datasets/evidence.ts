@@ -1,0 +1,111 @@
+/**
+ * Keeps with each record the evidence that its source gives: what documents say, and why it was taken or refused. It
+ * lies outside documents and hash, so that a dataset in which it alone would differ is not published.
+ */
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { crc32 } from "node:zlib";
+import type { Evidence } from "#records/canonical.ts";
+import { arraysOf } from "./rows.ts";
+
+const [rowsMax, textLengthMax] = [20, 500];
+
+const documentColumns = ["form", "number", "filer", "filed_on", "url"] as const;
+const ownColumns = ["field", "text", "firm", "basis", "confidence", "is_taken", "why"] as const;
+export const evidenceColumns = [...documentColumns, ...ownColumns];
+
+/** Evidence of a record while a dataset is built: rows of the values of `evidenceColumns`. */
+export interface KeptEvidence {
+  rows: readonly (readonly SQLInputValue[])[];
+  /** Number of further documents, which have no row. */
+  leftOut: number;
+}
+
+export const evidenceTables = `
+  create table evidence_document (
+    id integer primary key, form text not null, number text not null, filer text, filed_on text, url text
+  );
+  create table evidence (
+    record text not null, document integer not null, field text not null, text text not null, firm text,
+    basis text not null, confidence real not null, is_taken integer not null, why text not null
+  );
+  create table evidence_of (
+    record text primary key, documents_left_out integer not null, crc32 integer not null
+  ) without rowid;`;
+
+const hidden = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/gu;
+
+function tidy(value: string | number | null): string | number | null {
+  if (typeof value !== "string") return value;
+  const text = value.replace(hidden, " ").trim();
+  return text.length <= textLengthMax ? text : `${text.slice(0, textLengthMax - 1)}…`;
+}
+
+/** Returns what is kept of the evidence that a source gives. Returns null if it gives none. */
+export function keptEvidence(given: readonly Evidence[] = []): KeptEvidence | null {
+  if (given.length === 0) return null;
+  const shown = given.slice(0, rowsMax);
+  const rows = shown.map((one) => evidenceColumns.map((column) => tidy(one[column])));
+  const documents = new Set(given.flatMap(({ number, others = [] }) => [number, ...others]));
+  return { rows, leftOut: documents.size - new Set(shown.map(({ number }) => number)).size };
+}
+
+const checksum = (record: string, { rows, leftOut }: KeptEvidence) =>
+  crc32(JSON.stringify([record, leftOut, rows]));
+
+/** Opens a writer of evidence, which stores each document once. */
+export function openEvidenceWriter(db: DatabaseSync) {
+  const insertDocument = db.prepare("insert into evidence_document values (?, ?, ?, ?, ?, ?)");
+  const insertRow = db.prepare("insert into evidence values (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const insertRecord = db.prepare("insert into evidence_of values (?, ?, ?)");
+  const known = new Map<string, number>();
+  return (record: string, evidence: KeptEvidence): void => {
+    for (const row of evidence.rows) {
+      const document = row.slice(0, documentColumns.length);
+      const id = known.getOrInsertComputed(JSON.stringify(document), () => {
+        insertDocument.run(known.size, ...document);
+        return known.size;
+      });
+      insertRow.run(record, id, ...row.slice(documentColumns.length));
+    }
+    insertRecord.run(record, evidence.leftOut, checksum(record, evidence));
+  };
+}
+
+/**
+ * Opens a reader of evidence.
+ * @returns a function that returns a record's evidence by public id, or null if there is none. It throws if that does not
+ *   match its checksum.
+ */
+export function openEvidenceReader(db: DatabaseSync): (record: string) => KeptEvidence | null {
+  if (!hasEvidence(db)) return () => null;
+  const selectRecord = db.prepare("select * from evidence_of where record = ?");
+  const select = db.prepare(`select ${evidenceColumns.join(", ")} from evidence e
+    left join evidence_document d on d.id = document where record = ? order by e.rowid`);
+  select.setReturnArrays(true);
+  return (record) => {
+    const found = selectRecord.get(record);
+    if (found === undefined) return null;
+    const rows = select.all(record) as unknown as SQLInputValue[][];
+    const evidence = { rows, leftOut: Number(found["documents_left_out"]) };
+    if (checksum(record, evidence) === found["crc32"]) return evidence;
+    throw new Error(`the evidence of ${record} does not match its checksum`);
+  };
+}
+
+/** Reports whether a generation has tables of evidence. Earlier programs wrote none. */
+const hasEvidence = (db: DatabaseSync): boolean =>
+  db.prepare("select 1 from sqlite_schema where name = 'evidence_of'").get() !== undefined;
+
+/** Returns the first fault of a generation's evidence. @throws Error if some does not match its checksum. */
+export function evidenceFault(db: DatabaseSync): string | undefined {
+  if (!hasEvidence(db)) return undefined;
+  const lost = `select record from evidence_of except select public_id from canonical union all
+    select * from (select record from evidence except select record from evidence_of)`;
+  for (const [record] of arraysOf<[string]>(db, lost))
+    return `its evidence is of ${record}, which does not exist`;
+  const unused = "select id from evidence_document except select document from evidence";
+  if (db.prepare(unused).get() !== undefined) return "it has a document without evidence";
+  const read = openEvidenceReader(db);
+  for (const [record] of arraysOf<[string]>(db, "select record from evidence_of")) read(record);
+  return undefined;
+}
