@@ -1,5 +1,6 @@
 /** Groups a vehicle's filings into offerings: the first notice and its amendments. */
-import type { FormD } from "#filings/rows.ts";
+import type { AdviserFiling, FormD } from "#filings/rows.ts";
+import type { EvidenceDocument } from "#records/canonical.ts";
 
 /** Notices of one offering, oldest first. Never empty. */
 export type Offering = readonly FormD[];
@@ -62,6 +63,23 @@ export const adviserUrl = (crd: string): string =>
   `https://adviserinfo.sec.gov/firm/summary/${crd}`;
 
 const wholeDollars = new Intl.NumberFormat("en-US");
+
+/** Returns a filing as the document that evidence is from. */
+export const formOf = (filing: FormD): EvidenceDocument => ({
+  form: `Form ${filing.type}`,
+  number: filing.accession,
+  filer: filing.issuers[0]!.name,
+  filed_on: filing.filedOn,
+  url: filingUrl(filing),
+});
+
+export const adviserFormOf = (filing: AdviserFiling): EvidenceDocument => ({
+  form: "Form ADV",
+  number: filing.filingId,
+  filer: filing.legalName,
+  filed_on: filing.filedOn,
+  url: adviserUrl(filing.crd),
+});
 
 /** Returns an amount as texts show it, such as `$12.5m`. */
 export function money(usd: number): string {

@@ -1,12 +1,12 @@
 /** Puts the principals of a GP together from every filing that names them. Nobody is merged across GPs. */
 import type { AdviserFiling, Correction } from "#filings/rows.ts";
-import type { CanonicalPrincipal } from "#records/canonical.ts";
+import type { CanonicalPrincipal, EvidenceDocument } from "#records/canonical.ts";
 import type { Provenance } from "#records/common.ts";
 import { editDistance } from "#records/edit-distance.ts";
 import { fold } from "#records/fold.ts";
 import type { ownershipBands, principalRoles } from "#records/vocabulary.ts";
 import { entityOf, readable } from "./names.ts";
-import { adviserUrl, filedOn, filingUrl } from "./offerings.ts";
+import { adviserFormOf, adviserUrl, filedOn, filingUrl, formOf } from "./offerings.ts";
 import words from "./people-words.json" with { type: "json" };
 import type { ResolvedGp } from "./resolve.ts";
 
@@ -16,9 +16,13 @@ type Link = Pick<Provenance, "basis" | "confidence" | "url">;
 type Principal = Omit<CanonicalPrincipal, "record" | "gps">;
 
 /** A filing's words about a person. */
-interface Mention {
+export interface Mention {
   /** Subject of the filing: `crd:N` of an adviser, `cik:N` of an issuer. */
   subject: string;
+  source: EvidenceDocument;
+  /** Field of the filing, and the person with his title as filed. */
+  field: string;
+  sentence: string;
   /** Accession number or FilingID. */
   document: string;
   first: string;
@@ -57,7 +61,12 @@ export function principalsOf(
   gp: ResolvedGp,
   advisers: readonly AdviserFiling[],
   { corrections, unmet, publicId }: Corrected,
-): { principal: Principal; claims: readonly string[] }[] {
+): {
+  principal: Principal;
+  claims: readonly string[];
+  mentions: Person;
+  corrected: readonly Correction[];
+}[] {
   const mentions = [...advisers.flatMap(adviserMentions), ...vehicleMentions(gp)];
   const aparts = corrections.filter((one) => one.kind === "personApart");
   const fields = corrections.filter((one) => one.kind === "personField");
@@ -79,17 +88,19 @@ export function principalsOf(
   });
   return keyed(people)
     .map(({ person, id, claims }) => {
+      const corrected: Correction[] = [];
       const principal = principalOf(id, person);
       const ids = idsOf(claims);
       for (const correction of fields) {
         if (!ids.has(correction.person)) continue;
         unmet.delete(correction);
+        corrected.push(correction);
         Object.assign(principal, {
           [correction.field]: correction.value,
           provenance: { ...principal.provenance, basis: "corrected", confidence: 1 },
         });
       }
-      return { principal, claims };
+      return { principal, claims, mentions: person, corrected };
     })
     .sort((a, b) => (a.principal.id < b.principal.id ? -1 : 1));
 }
@@ -105,6 +116,9 @@ function adviserMentions(filing: AdviserFiling): Mention[] {
         {
           subject: `crd:${filing.crd}`,
           document: filing.filingId,
+          source: adviserFormOf(filing),
+          field: `Schedule ${owner.schedule}`,
+          sentence: `${owner.name}: ${owner.title ?? "Owner"}`,
           ...nameParts(first, middle, last),
           crd: owner.crd,
           title: readable(owner.title ?? "Owner"),
@@ -135,6 +149,9 @@ function vehicleMentions({ vehicles }: ResolvedGp): Mention[] {
           {
             subject: `cik:${cik}`,
             document: filing.accession,
+            source: formOf(filing),
+            field: clarification === null ? "RELATEDPERSONS" : "RELATIONSHIPCLARIFICATION",
+            sentence: `${[first, middle, last].filter(Boolean).join(" ")}: ${said}`,
             ...nameParts(first, middle ?? "", last),
             crd: null,
             title: clarification === null ? `${said} of ${issuer}` : `${said} (${issuer})`,

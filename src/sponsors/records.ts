@@ -14,6 +14,7 @@ import { type Fund, fundsMax, largestFirst } from "#records/gp.ts";
 import { firmKey, readable } from "./names.ts";
 import { adviserUrl, filingUrl, offeringsOf, totalsOf } from "./offerings.ts";
 import { principalsOf } from "./people.ts";
+import { gpEvidence, principalEvidence, projectEvidence } from "./proof.ts";
 import type { Resolution, ResolvedGp, ResolveOptions, Vehicle } from "./resolve.ts";
 import { adviserSignals, offeringSignals, type Signal } from "./signals.ts";
 import { sizeBand, subjectsOf, tagsOf } from "./subjects.ts";
@@ -50,15 +51,16 @@ export function* recordsOf(
   for (const gp of resolution.gps)
     if (!made.has(gp))
       yield* gpEntries(gp, reported.get(gp) ?? [], filings, resolution.unmet, options);
-  for (const vehicle of resolution.vehicles) yield* vehicleEntries(vehicle, filings);
+  for (const vehicle of resolution.vehicles) yield* vehicleEntries(vehicle, filings, options);
 }
 
 const entryOf = (
   record: CanonicalRecord,
   { file, line }: FormD["origin"],
-  claims?: readonly string[],
+  { claims, ...rest }: Pick<SourceEntry, "claims" | "evidence"> = {},
 ): SourceEntry => ({
   ...(claims && { claims: claims.filter((key) => key !== record.id) }),
+  ...rest,
   file,
   line,
   records: [record],
@@ -78,13 +80,16 @@ function* gpEntries(
     ...gp.crds.map((crd) => `crd:${crd}`),
     ...gp.vehicles.map(({ cik }) => `cik:${cik}`),
   ];
-  yield entryOf(gpRecord(gp, advisers, filings), origin, claims);
+  const ids = new Set([...claims, ...claims.map((key) => publicId("gp", key))]);
+  const renames = filings.corrections.filter((one) => one.kind === "is" && ids.has(one.gp));
+  const evidence = gpEvidence(gp, advisers, renames);
+  yield entryOf(gpRecord(gp, advisers, filings), origin, { claims, evidence });
   const principals = principalsOf(gp, advisers, {
     corrections: filings.corrections,
     unmet,
     publicId: (key) => publicId("principal", key),
   });
-  for (const { principal, claims: keys } of principals) {
+  for (const { principal, claims: keys, mentions, corrected } of principals) {
     const { title, ...rest } = principal;
     const record: CanonicalPrincipal = {
       record: "principal",
@@ -92,7 +97,8 @@ function* gpEntries(
       ...(title && { title: cut(title) }),
       gps: [gp.key],
     };
-    yield entryOf(record, origin, keys);
+    const proof = principalEvidence(mentions, corrected);
+    yield entryOf(record, origin, { claims: keys, evidence: proof });
   }
   for (const [, filed] of Map.groupBy(advisers, ({ crd }) => crd))
     for (const signal of adviserSignals(filed)) {
@@ -272,7 +278,11 @@ function nameOf(vehicle: Vehicle): string {
 const marketOf = ({ filings }: Vehicle, geography: Filings["geography"]): string | null =>
   geography.marketOf(filings.at(-1)!.issuers[0]!.place);
 
-function* vehicleEntries(vehicle: Vehicle, { geography }: Filings): Iterable<SourceEntry> {
+function* vehicleEntries(
+  vehicle: Vehicle,
+  { geography }: Filings,
+  { minConfidence }: ResolveOptions,
+): Iterable<SourceEntry> {
   const { cik, filings, link, kind } = vehicle;
   const latest = filings.at(-1)!;
   const offerings = offeringsOf(filings);
@@ -314,7 +324,8 @@ function* vehicleEntries(vehicle: Vehicle, { geography }: Filings): Iterable<Sou
       },
       ...shared,
     };
-    yield entryOf(record, latest.origin);
+    const evidence = projectEvidence(vehicle, minConfidence);
+    yield entryOf(record, latest.origin, { evidence });
   }
   if (vehicle.isAccommodation) return;
   for (const [i, offering] of offerings.entries())
