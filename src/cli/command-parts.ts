@@ -8,6 +8,7 @@ const loaders: Readonly<Record<string, () => Promise<AddCommands>>> = {
   datasets: async () => (await import("./datasets.ts")).datasetCommands,
   export: async () => (await import("./export.ts")).exportCommand,
   match: async () => (await import("./match.ts")).matchCommand,
+  explain: async () => (await import("./explain.ts")).explainCommand,
   instances: async () => (await import("./instances.ts")).instancesCommand,
   accounts: async () => (await import("./accounts.ts")).accountCommands,
   plans: async () => (await import("./plans.ts")).planCommands,

@@ -36,8 +36,9 @@ const hidden = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/gu;
 
 function tidy(value: string | number | null): string | number | null {
   if (typeof value !== "string") return value;
-  const text = value.replace(hidden, " ").trim();
-  return text.length <= textLengthMax ? text : `${text.slice(0, textLengthMax - 1)}…`;
+  const text = value.toWellFormed().replace(hidden, " ").trim();
+  if (text.length <= textLengthMax) return text;
+  return `${text.slice(0, textLengthMax - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
 /** Returns what is kept of the evidence that a source gives. Returns null if it gives none. */

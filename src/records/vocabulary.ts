@@ -168,6 +168,25 @@ export const strategies = valuesOf(closedLists.strategies);
 export const principalRoles = valuesOf(closedLists.principalRoles);
 export const ownershipBands = valuesOf(closedLists.ownershipBands);
 export const provenanceBases = valuesOf(closedLists.provenanceBases);
+
+/** Words for a record's basis, as part of a sentence. */
+export const basisWords: Readonly<Record<(typeof provenanceBases)[number], string>> = {
+  stated: "stated",
+  adv_file_number: "identified by a file number in Form ADV",
+  sponsor_text: "named in the text of a filing",
+  adv_fund_name: "identified by the name of a fund in Form ADV",
+  related_entity: "named among the related persons of a filing",
+  cluster: "identified from people and addresses shared by several filings",
+  series_master: "identified as the company that issues the series",
+  related_entity_deal: "identified by a related entity formed for this deal alone",
+  issuer_stem: "identified by the issuer's name alone",
+  named_sponsor: "named in a public register",
+  corrected: "corrected by the operator",
+};
+
+/** Confidence from which on a link to a GP is told without "probably". */
+export const sureFrom = 0.8;
+
 export const externalIdMeanings = closedLists.externalIdKeys;
 export const externalIdKeys = valuesOf(externalIdMeanings);
 

@@ -54,6 +54,7 @@ const walks: Record<string, ReturnType<typeof does> | null> = {
   migrate: null,
   "keys list": null,
   match: null,
+  explain: null,
   "audit list": null,
   "requests find": null,
   "requests list": null,

@@ -77,11 +77,13 @@ test("a record keeps 20 rows at most, and the number of the other documents", as
 
 test("texts of evidence are short, and have neither control nor bidirectional characters", async (t) => {
   const catalogue = temporaryCatalogue(t);
-  const text = `a\u0007b\u202ec\n${"d".repeat(600)}`;
-  await deliver(catalogue, 1, [entry(gp("acme"), [evidenceOf(1, { text, why: "x\u2066" })])]);
+  const text = `a\u0007b\u202ec\n${"d".repeat(492)}😀😀😀`;
+  await deliver(catalogue, 1, [
+    entry(gp("acme"), [evidenceOf(1, { text, why: "x\u2066", filer: "\ud83d" })]),
+  ]);
   const [row] = kept(catalogue)["acme"]!.evidence;
-  assert.equal(row!.text, `a b c ${"d".repeat(493)}…`);
-  assert.equal(row!.why, "x");
+  assert.equal(row!.text, `a b c ${"d".repeat(492)}…`);
+  assert.deepEqual([row!.why, row!.filer], ["x", "\ufffd"]);
 });
 
 test("evidence lies outside the hash: where it alone differs, nothing is published", async (t) => {

@@ -11,6 +11,7 @@ import type { EachKind, LinkedKind, RecordKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
 import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
+import { basisWords, sureFrom } from "#records/vocabulary.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import { dateKey, lastDay } from "#search/dates.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
@@ -25,26 +26,8 @@ export const place = (city: string | null, state: string | null, country: string
     .filter((part) => part !== null)
     .join(", ");
 
-/** Words for a record's basis, as part of a sentence. */
-const basisWords: Readonly<Record<Provenance["basis"], string>> = {
-  stated: "stated",
-  adv_file_number: "identified by a file number in Form ADV",
-  sponsor_text: "named in the text of a filing",
-  adv_fund_name: "identified by the name of a fund in Form ADV",
-  related_entity: "named among the related persons of a filing",
-  cluster: "identified from people and addresses shared by several filings",
-  series_master: "identified as the company that issues the series",
-  related_entity_deal: "identified by a related entity formed for this deal alone",
-  issuer_stem: "identified by the issuer's name alone",
-  named_sponsor: "named in a public register",
-  corrected: "corrected by the operator",
-};
-
 export type Sourced = Pick<Gp, "provenance">;
 type Linked = Sourced & { gps: readonly GpLink[] };
-
-/** Confidence from which on a link to a GP is told without "probably". */
-const sureFrom = 0.8;
 
 /** Returns a record's basis in words, such as "stated" or "probably: identified by the issuer's name alone". */
 export const basisText = ({ basis, confidence }: Provenance): string =>

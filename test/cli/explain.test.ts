@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { exitCodes } from "#cli/command-fault.ts";
+import { fold } from "#records/fold.ts";
+import { allCommands } from "../support/all-commands.ts";
+import { writeFilingFolder } from "../support/filing-folder.ts";
+
+const place = mkdtempSync(join(tmpdir(), "gp-records-"));
+after(() => rmSync(place, { recursive: true }));
+const folder = join(place, "sec");
+mkdirSync(folder);
+const { sponsors, truth } = await writeFilingFolder(folder, { size: 8 });
+const { start, text, json, refusal } = allCommands(join(place, "data"));
+await text("import sec", folder);
+
+/** What is explained of the issuers that name their sponsor, or nobody, in some way. */
+async function projects(way: string): Promise<any[]> {
+  const ciks = [...truth].filter(([, one]) => one.way === way && one.kind === "project");
+  assert.notEqual(ciks.length, 0, way);
+  const found: any[][] = await Promise.all(ciks.map(([cik]) => json("explain", `cik:${cik}`)));
+  return found.flat().filter(({ kind }) => kind === "project");
+}
+
+test("a project whose filing names its sponsor is explained by the sentence, the filing and the rule", async () => {
+  for (const { key, gps, evidence } of await projects("text")) {
+    const { sponsor } = truth.get(key.slice(4))!;
+    const [best] = evidence;
+    assert.ok(best.taken);
+    assert.equal(best.basis, "sponsor_text");
+    assert.match(best.text, /^President of .+, the Manager of the Issuer$/);
+    assert.ok(fold(best.text).includes(fold(sponsor!.name)));
+    assert.match(best.document.form, /^Form D/);
+    assert.match(best.document.url, /^https:\/\/www\.sec\.gov\/.+\/primary_doc\.xml$/);
+    assert.ok(fold(gps[0].name).startsWith(fold(sponsor!.brand)));
+    const own = evidence.find(({ basis }: any) => basis === "issuer_stem");
+    assert.equal(own.taken, false);
+  }
+  const [{ id, gps }] = await projects("text");
+  const said = await text("explain", id);
+  assert.match(said, /named in the text of a filing, confidence 90 %, because the text says/);
+  assert.ok(said.includes(`GP: ${gps[0].name}, ${gps[0].id}`));
+});
+
+test("a firm that stands behind nobody is told as refused, with the reason", async () => {
+  for (const { gps, evidence } of await projects("agent")) {
+    assert.deepEqual(gps, []);
+    const agent = evidence.find(({ firm }: any) => firm?.startsWith("Orchard Securities"));
+    assert.equal(agent.taken, false);
+    assert.equal(agent.why, "it is paid for sales (Item 12)");
+  }
+});
+
+test("a project that nobody is named for says so, why, and which persons its filing names", async () => {
+  const all = [...(await projects("persons")), ...(await projects("deal"))];
+  for (const { gps, evidence, id } of all.filter((one) => one.gps.length === 0)) {
+    assert.deepEqual(gps, []);
+    assert.ok(evidence.every(({ taken }: any) => !taken));
+    const persons = evidence.filter(({ firm }: any) => firm === null);
+    assert.equal(persons.length, 2);
+    for (const { text: said, why } of persons) {
+      assert.match(said, /^[A-Z][a-z]+ [A-Z][a-z]+: executive officer$/);
+      assert.equal(why, "a person is no sponsor");
+    }
+    assert.match(await text("explain", id), /GP: none; no filing names a sponsor/);
+  }
+  const [deal] = await projects("deal");
+  assert.ok(deal.evidence.some(({ basis }: any) => basis === "related_entity_deal"));
+});
+
+test("a GP is explained by its Form ADV and the best evidence of each vehicle, a person by who names him", async () => {
+  const { crd, people, name } = sponsors.find((one) => one.crd !== null)!;
+  const [gp] = await json("explain", `crd:${crd}`);
+  const vehicles = [...truth].filter(([, { sponsor }]) => sponsor?.crd === crd);
+  assert.deepEqual(
+    gp.evidence.slice(0, 2).map(({ document, text: said }: any) => [document.form, fold(said)]),
+    [
+      ["Correction", "its letterhead says so"],
+      ["Form ADV", fold(`${name}, LLC`)],
+    ],
+  );
+  assert.ok(gp.evidence.length > vehicles.length / 2);
+  const confidences = gp.evidence.map(({ confidence }: any) => confidence);
+  assert.deepEqual(
+    confidences,
+    confidences.toSorted((a: number, b: number) => b - a),
+  );
+  const person = people[0]!.map(fold).join(" ");
+  const keys = vehicles.map(([cik]) => `cik:${cik}/${person}`);
+  const answers = await Promise.all(keys.map((key) => start("explain", key, "--json")));
+  const [principal] = JSON.parse(answers.find(({ exitCode }) => exitCode === 0)!.out);
+  const [stated, ...filed] = principal.evidence;
+  assert.equal(stated.field, "Schedule A");
+  assert.match(stated.text, /^[A-Z]+, [A-Z]+,?: MANAGING MEMBER$/);
+  assert.ok(filed.some(({ document }: any) => document.form.startsWith("Form D")));
+  for (const { text: said } of filed) assert.ok(fold(said).startsWith(person), said);
+});
+
+test("no evidence has a street, a phone number or an e-mail address", async () => {
+  for (const way of ["text", "chain", "persons", "deal", "agent"])
+    for (const one of await projects(way)) {
+      const said = JSON.stringify(one);
+      assert.doesNotMatch(said, /555-555|@| (?:Street|Ave)\b/);
+    }
+});
+
+test("a former id, and every id that is its own, finds the record; others are refused with the next step", async () => {
+  const [{ id }] = await projects("text");
+  assert.equal((await json("explain", id))[0].id, id);
+  assert.match(await refusal(exitCodes.conflict, "explain", "gp_nobody"), /has the id 'gp_nobody'/);
+});
+
+test("a record of a source without evidence is explained by its provenance", async () => {
+  const file = join(place, "records.ndjson");
+  const lines = [
+    { record: "gp", id: "birch", name: "Birch" },
+    { record: "gp", id: "elm", name: "Elm", former_ids: ["birch"] },
+  ].map((one) => `${JSON.stringify(one)}\n`);
+  writeFileSync(file, lines[0]!);
+  await text("import ndjson --source own", file);
+  const [{ id }] = await json("explain birch");
+  writeFileSync(file, lines[1]!);
+  await text("import ndjson --source own", file);
+  const [elm] = await json("explain elm");
+  assert.deepEqual([elm.evidence, elm.provenance.basis], [[], "stated"]);
+  assert.match(await text("explain elm"), /Source 'own' gives no evidence/);
+  for (const former of [id, "birch"])
+    assert.deepEqual(
+      (await json("explain", former)).map(({ name }: any) => name),
+      ["Elm"],
+    );
+});
