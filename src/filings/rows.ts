@@ -53,14 +53,14 @@ export interface RelatedPerson {
   place: Place;
 }
 
-export interface Recipient {
+interface Recipient {
   name: string | null;
   /** CRD number, digits alone. */
   crd: string | null;
   broker: string | null;
 }
 
-export interface Signature {
+interface Signature {
   issuerName: string | null;
   signer: string | null;
   title: string | null;
