@@ -1,4 +1,4 @@
-/** What `import sec` adds to other imports: reads filings, tells whose they are, and reports both. */
+/** Reads filings for `import sec`, resolves their sponsors, and reports on both. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { FilingsReport } from "#filings/folder.ts";

@@ -54,7 +54,7 @@ const newReport = (leftOut: { file: string; reason: string }[]) => ({
   leftOut,
 });
 
-/** What was read, and what was not. */
+/** Files and filings that were read, and those that were left out. */
 export type FilingsReport = ReturnType<typeof newReport>;
 
 type Reader = ReturnType<typeof openReader>;

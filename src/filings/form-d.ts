@@ -98,7 +98,7 @@ export const noParts = (): Parts => ({
   SIGNATURES: [],
 });
 
-/** What stands in the header of a filing. */
+/** Facts in the header of a filing. */
 export type Head = Pick<
   FormD,
   "accession" | "type" | "fileNumber" | "filedOn" | "sicCode" | "origin"

@@ -15,7 +15,7 @@ const withoutHeader = /^"?\d{3,5}"?,"?\d{4,5}"?,[^,\n]*,"?[A-Z]{2}"?(?:[,\r\n]|$
 
 type Column = keyof typeof columns.aliases;
 
-/** Which table a file is, where its columns are, and on which line its rows begin, counted from 0. */
+/** Kind of table, the places of its columns, and the line on which its rows begin, counted from 0. */
 interface Layout {
   kind: "zip_county" | "county_cbsa";
   delimiter: string;

@@ -101,7 +101,7 @@ export interface FormD {
   minimumUsd: number | null;
   investorCount: number | null;
   allowsNonAccredited: boolean;
-  /** What the filing adds to its amounts. */
+  /** Remark of the filing on its amounts. */
   amountNote: string | null;
   origin: RowOrigin;
 }

@@ -134,7 +134,7 @@ export const namedGpPrefix = "named:";
 
 /** Document that says something of a record. */
 export interface EvidenceDocument {
-  /** What it is, such as `Form D/A`. */
+  /** Kind of document, such as `Form D/A`. */
   form: string;
   /** Its number, which no other document of the source has, such as an accession number. */
   number: string;
@@ -143,7 +143,7 @@ export interface EvidenceDocument {
   url: string | null;
 }
 
-/** What a document says of a record, and why it was taken or refused. */
+/** Words of a document about a record, and why they were taken or refused. */
 export interface Evidence extends EvidenceDocument {
   /** Field of the document in its own words. */
   field: string;

@@ -119,7 +119,7 @@ function isAccommodationRound(filing: FormD): boolean {
 export const isRealEstateFund = ({ type }: Pick<AdviserFund, "type">): boolean =>
   fold(type ?? "") === "real estate fund";
 
-/** What is known of real-estate offerings when advisers are judged. */
+/** Real-estate offerings by which advisers are judged. */
 interface RealEstateOfferings {
   /** File numbers, such as `021-316083`. */
   files: ReadonlySet<string>;

@@ -1,4 +1,4 @@
-/** What speaks against a firm as sponsor, whichever rule found it. */
+/** Reasons against a firm as sponsor, the same for every rule. */
 import type { FormD } from "#filings/rows.ts";
 import { dealOnly } from "./evidence.ts";
 import { professionIn } from "./known-firms.ts";

@@ -299,7 +299,7 @@ function principalOf(id: string, person: Person): Principal {
     a.date === b.date ? (a.document < b.document ? -1 : 1) : a.date < b.date ? -1 : 1,
   );
   const latest = byDate.at(-1)!;
-  // What an adviser states of its own people goes before what an issuer says.
+  // An adviser's statement on its own people goes before an issuer's.
   const stated = byDate.findLast(({ subject }) => subject.startsWith("crd:"));
   const named = bestSpelling(stated === undefined ? byDate : byDate.filter(isStated));
   const link = byDate.reduce((best, one) =>

@@ -10,7 +10,7 @@ interface Entity {
   role: string;
   /** 3 for a manager or adviser, 2 for a general partner, 1 for a firm whose role only its name or a tick tells. */
   rank: number;
-  /** What speaks against it, or null. */
+  /** Reason against it, or null. */
   objected: string | null;
 }
 

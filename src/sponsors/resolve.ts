@@ -184,7 +184,7 @@ function readVehicles(filings: Filings, advisers: Advisers) {
   for (const vehicle of vehicles) {
     vehicle.filings.sort(byAge);
     const all = vehicle.filings.toReversed().map((one) => proposed.get(one)!);
-    // What Form ADV says goes before what any filing says.
+    // Form ADV goes before any notice of an offering.
     vehicle.candidates = [0, 1].flatMap((kind) => all.flatMap((one) => one[kind]!));
   }
   return { vehicles, leftOut };

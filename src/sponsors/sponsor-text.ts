@@ -8,7 +8,7 @@ import { entityOf, hasForm, isFirmLike, isWordOf, ownWords, stemOf, wordsOf } fr
 /** Firm in a chain. */
 interface Link {
   firm: string;
-  /** What the text says of it, such as `Manager of the Issuer`; empty if nothing. */
+  /** Its role in the words of the text, such as `Manager of the Issuer`; empty if there is none. */
   role: string;
 }
 
