@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AdviserFiling, AdviserFund, FormD } from "#filings/rows.ts";
+import type { AdviserFund, FormD } from "#filings/rows.ts";
 import { classify, whyGp } from "#sponsors/classify.ts";
 import { professionIn } from "#sponsors/known-firms.ts";
 import firms from "#sponsors/known-firms.json" with { type: "json" };
 import words from "#sponsors/words.json" with { type: "json" };
-import { filingOf, placeIn } from "./form-d.ts";
+import { filingOf } from "./form-d.ts";
+import { adviserOf, fundOf } from "./world.ts";
 
 const kindOf = (
   name: string,
@@ -94,40 +95,10 @@ test("a round that finds a REIT its holders is told by amounts or by who sells i
 });
 
 test("an adviser is a GP by a fund, an offering or its own words alone", () => {
-  const fund = (given: Partial<AdviserFund>): AdviserFund => ({
-    fundId: null,
-    name: "Elm Fund II, LP",
-    type: "Private Equity Fund",
-    typeOther: null,
-    isMaster: false,
-    isFeeder: false,
-    masterFundId: null,
-    masterFundName: null,
-    grossAssetsUsd: null,
-    minimumUsd: null,
-    state: null,
-    country: null,
-    partnerNames: [],
-    formDFiles: [],
-    ...given,
-  });
-  const adviser = (legalName: string, funds: AdviserFund[] = []): AdviserFiling => ({
-    filingId: "1",
-    crd: "1",
-    filedOn: "2026-01-01",
-    isExempt: false,
-    legalName,
-    businessName: null,
-    otherNames: [],
-    secNumber: null,
-    lei: null,
-    ciks: [],
-    place: placeIn(),
-    aumUsd: null,
-    owners: [],
-    funds,
-    origin: { file: "test", line: 1 },
-  });
+  const fund = (given: Partial<AdviserFund>) =>
+    fundOf("Elm Fund II, LP", { type: "Private Equity Fund", ...given });
+  const adviser = (legalName: string, funds: AdviserFund[] = []) =>
+    adviserOf("1", legalName, { funds });
   const offerings = { files: new Set(["021-100001"]), fundNames: new Set(["elm fund iii lp"]) };
   const reasons = [
     [

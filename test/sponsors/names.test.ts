@@ -10,6 +10,7 @@ import {
   seriesMaster,
   stemOf,
 } from "#sponsors/names.ts";
+import { placeIn } from "./form-d.ts";
 
 const person = (
   first: string | null,
@@ -21,15 +22,7 @@ const person = (
   last,
   roles: [],
   clarification: null,
-  place: {
-    city: null,
-    stateOrCountry: null,
-    state: null,
-    country: null,
-    zip: null,
-    addressHash: null,
-    firmInStreet: null,
-  },
+  place: placeIn(),
 });
 
 test("a stem has no form, numeral, role or parenthesis", () => {
