@@ -20,7 +20,7 @@ import { addressText, listenAt, listenPassed, type PassedSockets } from "#http/l
 import { startOverloadGuard } from "#http/overload.ts";
 import { openRequestMetrics, openRequestRecorder } from "#http/record-requests.ts";
 import { openCommitBarrier, refuseUncommitted, sendNow } from "#http/send-answer.ts";
-import { openKeyVerifier, openKnownKeys } from "#keys/key-verifier.ts";
+import { openKeyVerifier, openKnownKeys, openSharedKeys } from "#keys/key-verifier.ts";
 import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clocks.ts";
 import { failedKeys, openKeyedLimit } from "#limits/keyed-limit.ts";
@@ -321,7 +321,6 @@ const usageMetrics = ({ waiting, waitingBytesMax, lostCount }: Recording) => [
  * needs none of them.
  */
 async function openDatabaseKeys(url: string, onFault: (fault: Error | null) => void) {
-  const { openSharedKeys } = await import("#keys/shared-keys.ts");
   const { connectKeys } = await import("#store/watch-postgres.ts");
   return openSharedKeys({ connect: (onChange) => connectKeys(url, onChange), onFault });
 }

@@ -2,8 +2,7 @@
 import type { TestContext } from "node:test";
 import { createAccount } from "#accounts/accounts.ts";
 import { issueKey, type KeyOrder } from "#keys/keys.ts";
-import { type KnownKeys, openKnownKeys } from "#keys/key-verifier.ts";
-import { openSharedKeys } from "#keys/shared-keys.ts";
+import { type KnownKeys, openKnownKeys, openSharedKeys } from "#keys/key-verifier.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { controlFile } from "#store/sqlite-file.ts";
 import { type ControlStore, openControl } from "#store/stores.ts";
