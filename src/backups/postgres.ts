@@ -43,7 +43,7 @@ export const writeDataFolder = (
   withSession(
     url,
     async (session) => {
-      await refuseUnready(session, placeName(url));
+      await refuseUnready(session, url);
       await session.inTransaction(async () => {
         await fetchStore(session, folder, "control.sqlite");
         if (isControlOnly) return;

@@ -56,7 +56,7 @@ export const database: Check = {
     try {
       return await withSession(url, async (session) => {
         const version = await refuseUnfit(session, url);
-        await refuseUnready(session, place);
+        await refuseUnready(session, url);
         return [ok(`${place} has the current schema; its server is version ${version}`)];
       });
     } catch (error) {

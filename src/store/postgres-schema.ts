@@ -52,7 +52,8 @@ async function readSchema(
  * @throws DomainError `conflict` if steps are missing or this program cannot use the schema, StoreFault as `readSchema`
  *   does.
  */
-export async function refuseUnready(session: Queried, place: string): Promise<void> {
+export async function refuseUnready(session: Queried, url: string): Promise<void> {
+  const place = placeName(url);
   const { missing, unfit } = await readSchema(session, place);
   if (unfit !== null) throw refusal(place, unfit);
   const names = missing.map(({ name }) => name).join(", ");

@@ -1,7 +1,8 @@
-/** Connections to PostgreSQL with time-outs and transactions, and a gate that limits attempts during an outage. */
+/** Connections to PostgreSQL, single or in a pool, with time-outs, and a gate that limits attempts during an outage. */
 import { Socket } from "node:net";
 import { getEnvironmentData, setEnvironmentData } from "node:worker_threads";
-import type { ClientConfig } from "pg";
+import type { PostgresPool } from "kysely";
+import type { ClientConfig, PoolClient } from "pg";
 import { StoreFault } from "./domain-error.ts";
 import { postgresFault } from "./store-fault.ts";
 
@@ -80,7 +81,7 @@ type SessionLimits = typeof usualLimits;
  * Returns the query that sets up a session. A pooler refuses settings that it does not know if they are sent when
  * connecting. If a client's machine loses power, the server notices within 25 s and ends the session and its locks.
  */
-export function beginSession(
+function beginSession(
   { statement, lock, idleInTransaction } = usualLimits,
   settings: Readonly<Record<string, string>> = {},
 ): string {
@@ -106,7 +107,7 @@ const numberTypes = [20, 1700];
  * Returns a connection's settings for `pg`.
  * @param sockets receives the open sockets, so that they can be closed even if the server does not answer.
  */
-export async function clientConfig(
+async function clientConfig(
   url: string,
   sockets: Set<Socket>,
   name = "gp-records",
@@ -139,7 +140,7 @@ export async function clientConfig(
 }
 
 /** Returns the fault for a failed connection. Unlike a failed query's, its cause always lies outside the program. */
-export function connectFault(error: unknown, place: string, setting = "DATABASE_URL"): unknown {
+function connectFault(error: unknown, place: string, setting = "DATABASE_URL"): unknown {
   const fault = postgresFault(error, place, setting);
   if (fault instanceof StoreFault || !(error instanceof Error)) return fault;
   return new StoreFault(
@@ -149,21 +150,24 @@ export function connectFault(error: unknown, place: string, setting = "DATABASE_
   );
 }
 
-export const notTriedNow = (place: string) =>
+const notTriedNow = (place: string) =>
   new StoreFault(
     "busy",
     `No connection to ${place}; another is tried each second. Make sure that it is running and that this machine can connect to it.`,
   );
 
+const connectionEnded = (place: string) =>
+  new StoreFault("busy", `${place} has ended the connection. Try again.`);
+
 /** Reports whether an error ends the connection. Only a statement's error, which has severity ERROR, does not. */
-export const endsConnection = (error: unknown): boolean =>
+const endsConnection = (error: unknown): boolean =>
   (error as { severity?: unknown } | null)?.severity !== "ERROR";
 
 /**
  * Returns a value to send, in which U+FFFD replaces each NUL. PostgreSQL accepts no NUL in text, so no stored text
  * contains one. A search for text with a NUL, such as a mistyped address, must find nothing instead of failing.
  */
-export const bindable = (value: unknown): unknown =>
+const bindable = (value: unknown): unknown =>
   typeof value === "string" ? value.replaceAll("\0", "\uFFFD") : value;
 
 /** A named statement that the server prepares once for each connection. */
@@ -261,7 +265,7 @@ export async function connectPostgres(
       sql: string | PreparedStatement,
       values: readonly unknown[],
     ): Promise<Row[]> => {
-      if (isOver) throw new StoreFault("busy", `${place} has ended the connection. Try again.`);
+      if (isOver) throw connectionEnded(place);
       const bound = values.map(bindable);
       try {
         const result = await (typeof sql === "string"
@@ -342,4 +346,66 @@ export function openLastingSession(
       session?.close();
     },
   };
+}
+
+/** Maximum number of connections of a pool. */
+const connectionsMax = 4;
+/** Time after which an unused connection of a pool is closed, in ms. */
+const idleMilliseconds = 30_000;
+
+/** Opens a pool that connects when it must. Its queries wait at most 1.5 s for a connection. */
+export async function openPool(url: string): Promise<PostgresPool> {
+  const place = placeName(url);
+  const gate = gateOf(url);
+  const { Pool } = await import("pg");
+  const sockets = new Set<Socket>();
+  const pool = new Pool({
+    ...(await clientConfig(url, sockets)),
+    max: connectionsMax,
+    idleTimeoutMillis: idleMilliseconds,
+    allowExitOnIdle: true,
+    onConnect: (client) => client.query(beginSession()),
+  });
+  // Without these listeners a connection that ends between two queries would end the process.
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  const connect = async () => {
+    const mustConnect = pool.idleCount === 0 && pool.totalCount < connectionsMax;
+    if (mustConnect && !gate.mayTry()) throw notTriedNow(place);
+    try {
+      const client = await pool.connect();
+      if (mustConnect) gate.tried(true);
+      return client;
+    } catch (error) {
+      if (mustConnect) gate.tried(false);
+      throw connectFault(error, place);
+    }
+  };
+  return {
+    // Kysely uses these only to cancel queries, which never happens here.
+    options: {},
+    connect: async () => guarded(await connect(), place),
+    async end() {
+      await pool.end();
+      // Otherwise the sockets to a server that does not answer would stay open.
+      for (const socket of sockets) socket.destroySoon();
+    },
+  };
+}
+
+/** Returns a connection that converts errors into faults. After an error that ends it, the pool drops it. */
+function guarded(client: PoolClient, place: string): ReturnType<PostgresPool["connect"]> {
+  let isOver = false;
+  const query = async (text: string, values: readonly unknown[]) => {
+    // Fails at once: without the connection, not even a rollback is worth a wait.
+    if (isOver) throw connectionEnded(place);
+    try {
+      return await client.query(text, values.map(bindable));
+    } catch (error) {
+      isOver = endsConnection(error);
+      throw postgresFault(error, place);
+    }
+  };
+  const release = (isBroken?: boolean) => client.release(isBroken === true || isOver);
+  return { query, release } as unknown as ReturnType<PostgresPool["connect"]>;
 }

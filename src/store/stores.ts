@@ -5,11 +5,13 @@ import {
   type DatabaseConnection,
   type Dialect,
   Kysely,
+  PostgresDialect,
   SqliteAdapter,
   type SqliteDatabase,
   SqliteDriver,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  sql,
   type Transaction,
 } from "kysely";
 import type { ControlTables } from "./control-tables.ts";
@@ -42,7 +44,8 @@ interface StoreOptions {
 /**
  * Opens the control store, which holds accounts, people and keys. Creates and migrates a file if needed, but does not
  * migrate a database, because servers of another version may be using it.
- * @throws as `openFile` does for a file, or as `openReadyStore` does for a database.
+ * @throws as `openFile` does for a file; for a database, DomainError `conflict` if its schema must be migrated or this
+ *   program cannot use it, StoreFault if it cannot be used.
  */
 export const openControl = (dataDir: string, options: StoreOptions = {}): Promise<ControlStore> =>
   openEither(controlShape(dataDir, options.busyMilliseconds), options);
@@ -56,8 +59,17 @@ async function openEither<Tables>(
   { databaseUrl = null }: StoreOptions,
 ): Promise<Store<Tables>> {
   if (databaseUrl === null) return openStore(shape);
-  const { openReadyStore } = await import("./open-postgres.ts");
-  return openReadyStore(databaseUrl);
+  const store = await openPostgresStore<Tables>(databaseUrl);
+  const query = async <Row>(text: string) =>
+    (await store.database.executeQuery<Row>(CompiledQuery.raw(text))).rows;
+  const { refuseUnready } = await import("./postgres-schema.ts");
+  try {
+    await refuseUnready({ query, setting: "DATABASE_URL" }, databaseUrl);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return store;
 }
 
 /**
@@ -67,9 +79,37 @@ async function openEither<Tables>(
 export async function openSharedStores(
   url: string,
 ): Promise<{ control: ControlStore; usage: UsageStore }> {
-  const { openPostgresStore } = await import("./open-postgres.ts");
   const store = await openPostgresStore<ControlTables & UsageTables>(url);
   return { control: store as unknown as ControlStore, usage: store as unknown as UsageStore };
+}
+
+/** Advisory lock number for writes. It is the same in every version of gp-records, and differs from the migration's. */
+const writeLock = 7_240_318_115_002;
+
+/**
+ * Opens a store in PostgreSQL that connects with the first query. Queries beyond the pool's size wait for a connection, and fail
+ * after 1.5 s.
+ */
+async function openPostgresStore<Tables>(url: string): Promise<Store<Tables>> {
+  // Loaded here, because an installation in files needs no connections.
+  const { openPool } = await import("./postgres.ts");
+  const pool = await openPool(url);
+  const database = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return {
+    database,
+    write: (work) =>
+      database
+        .transaction()
+        .setIsolationLevel("read committed")
+        .execute(async (transaction) => {
+          // Only one transaction writes at a time, as in SQLite, so that facts it has read stay true until it commits.
+          // The lock has its own statement. Under READ COMMITTED, the next statement then sees everything that was
+          // committed during the wait.
+          await sql`select pg_advisory_xact_lock(${writeLock})`.execute(transaction);
+          return work(transaction);
+        }),
+    close: () => database.destroy(),
+  };
 }
 
 /** Opens a store in an SQLite file. @throws as `openFile` does. */

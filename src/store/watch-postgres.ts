@@ -1,7 +1,7 @@
 /** Reads the keys of a control store in PostgreSQL, and is notified when they change. */
 import { allChanges, anyAccount, type KeyRow, keyRows } from "./control-watch.ts";
 import { refuseUnready, refuseUnfit } from "./postgres-schema.ts";
-import { connectPostgres, placeName } from "./postgres.ts";
+import { connectPostgres } from "./postgres.ts";
 
 export type SharedKeySource = Awaited<ReturnType<typeof connectKeys>>;
 
@@ -25,7 +25,7 @@ export async function connectKeys(url: string, onChange: () => void) {
   const session = await connectPostgres(url, { onNotice: onChange });
   try {
     await refuseUnfit(session, url);
-    await refuseUnready(session, placeName(url));
+    await refuseUnready(session, url);
     await session.query(`listen ${channel}`);
   } catch (error) {
     session.close();
