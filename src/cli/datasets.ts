@@ -18,6 +18,7 @@ import {
   noDataset,
 } from "./datasets-folder.ts";
 import { countText, freedBytes, noteAndPrune, notePruned } from "./datasets-prune.ts";
+import { type FilingsFigures, filingsText } from "./import-filings.ts";
 import { parseCount } from "./option-values.ts";
 import { onOneLine, table, showProgress } from "./output.ts";
 
@@ -66,7 +67,7 @@ const show = command({
       const current = version === kept.currentVersion();
       return { ...kept.find(version), current, file: kept.pathOf(version) };
     }),
-  text: ({ records, ...known }) => {
+  text: ({ records, reports, ...known }, _, context) => {
     const counts = Object.entries(records).map(([kind, count]) => ({
       fact: `${kind} records`,
       value: count,
@@ -75,7 +76,13 @@ const show = command({
       fact: name.replaceAll("_", " "),
       value,
     }));
-    return table<{ fact: string; value: unknown }>([...facts, ...counts], ["fact", "value"]);
+    const all = table<{ fact: string; value: unknown }>([...facts, ...counts], ["fact", "value"]);
+    const quality = Object.entries(reports).map(([source, figures]) =>
+      ["", `Source '${source}'`, ...filingsText(figures as FilingsFigures, context.now())].join(
+        "\n",
+      ),
+    );
+    return [all, ...quality].join("\n");
   },
 });
 

@@ -4,20 +4,24 @@ import { join } from "node:path";
 import type { FilingsReport } from "#filings/folder.ts";
 import type { SourceEntry } from "#records/canonical.ts";
 import type { Resolution, ResolvedGp, ResolveOptions } from "#sponsors/resolve.ts";
-import { counted } from "#words.ts";
+import { counted, grouped } from "#words.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
-import { onOneLine } from "./output.ts";
+import { firstLines, onOneLine } from "./output.ts";
 
 export interface FilingsSummary {
   report: FilingsReport;
   resolution: Resolution;
   /** Number of vehicles that have a GP. */
   named: number;
+  filled: Filled;
   /** Lowest percentage of vehicles that must have a GP; undefined if any will do. */
   namedPercentMin: number | undefined;
   /** `unnamed` if fewer vehicles have a GP. */
   refusal: "unnamed" | null;
 }
+
+/** Counts by kind: `records`, and those that say something of a member. */
+type Filled = Record<string, Record<string, number>>;
 
 interface FilingsOrder {
   /** Folder for the temporary file of rows. */
@@ -59,14 +63,29 @@ export async function openFilings(
     const named = vehicles.filter(({ link }) => link !== null).length;
     const isUnnamed = named * 100 < vehicles.length * (namedPercentMin ?? 0);
     const refusal = isUnnamed ? "unnamed" : null;
+    const filled: Filled = {};
     return {
-      entries: recordsOf(filings, resolution, options),
-      summary: { report, resolution, named, namedPercentMin, refusal },
+      entries: counting(recordsOf(filings, resolution, options), filled),
+      summary: { report, resolution, named, filled, namedPercentMin, refusal },
       close,
     };
   } catch (error) {
     close();
     throw error;
+  }
+}
+
+/** Counts members that say something, as entries pass by. */
+function* counting(entries: Iterable<SourceEntry>, filled: Filled): Generator<SourceEntry, void> {
+  for (const entry of entries) {
+    for (const { record, id: _, ...given } of entry.records) {
+      const counts = (filled[record] ??= { records: 0 });
+      counts["records"]!++;
+      for (const [name, value] of Object.entries(given))
+        if (value !== null && (typeof value !== "object" || Object.keys(value).length > 0))
+          counts[name] = (counts[name] ?? 0) + 1;
+    }
+    yield entry;
   }
 }
 
@@ -87,30 +106,46 @@ function bandOf({ isRenamed, evidence }: ResolvedGp): string {
   return confidence === 1 ? "1" : confidence >= 0.8 ? "0.8_to_1" : "below_0.8";
 }
 
-/** Returns what `--json` says of the filings. */
-export function filingsJson({ report, resolution, named }: FilingsSummary) {
-  const { gps, vehicles, leftOut, unmet } = resolution;
+const largestMax = 5;
+
+/** Returns the figures that are kept with the dataset. */
+export function filingsFigures({ report, resolution, named, filled }: FilingsSummary) {
+  const { gps, vehicles, leftOut } = resolution;
+  const largest = gps.toSorted((a, b) => b.vehicles.length - a.vehicles.length);
   return {
     files: report.files,
-    files_left_out: report.leftOut,
     form_d: report.formD,
     form_adv: report.advisers,
+    newest: report.newest,
     unnumbered: report.unnumbered,
     undated: report.undated,
     skipped: report.skipped,
-    rejected_rows: report.rejectedRows.map(({ file, count, firstLine: first_line }) => ({
-      file,
-      count,
-      first_line,
-    })),
     not_real_estate: byNumber(leftOut),
     vehicles: { named, unnamed: vehicles.length - named },
     gps: {
       total: gps.length,
       by_basis: countBy(gps, basisOf),
       by_confidence: countBy(gps, bandOf),
+      largest: largest.slice(0, largestMax).map((gp) => {
+        return { key: gp.key, name: gp.name, vehicles: gp.vehicles.length };
+      }),
     },
-    corrections_unmet: [...unmet].map(({ line, why }) => ({ line, why })),
+    filled,
+  };
+}
+
+/** Returns what `--json` says of the filings. */
+export function filingsJson(summary: FilingsSummary) {
+  const { report, resolution } = summary;
+  return {
+    ...filingsFigures(summary),
+    files_left_out: report.leftOut,
+    rejected_rows: report.rejectedRows.map(({ file, count, firstLine: first_line }) => ({
+      file,
+      count,
+      first_line,
+    })),
+    corrections_unmet: [...resolution.unmet].map(({ line, why }) => ({ line, why })),
   };
 }
 
@@ -134,52 +169,65 @@ const skipReasons: Readonly<Record<keyof FilingsReport["skipped"], string>> = {
   no_base: "of Form ADV without their base",
 };
 
-const number = (count: number) => count.toLocaleString("en-US");
-
 /** Returns counts as `12 of one kind, 3 of another`, or `none`. */
 const listOf = (
   counts: Readonly<Record<string, number>>,
   words: Readonly<Record<string, string>> = {},
 ) =>
   Object.entries(counts)
-    .map(([name, count]) => `${number(count)} ${words[name] ?? name}`)
+    .map(([name, count]) => `${grouped(count)} ${words[name] ?? name}`)
     .join(", ") || "none";
 
-/** Returns lines for people. @param max maximum number of lines of one list. */
-export function filingsText(summary: FilingsSummary, max: number): string[] {
-  const said = filingsJson(summary);
-  const some = (lines: readonly string[]) =>
-    lines.length > max
-      ? [...lines.slice(0, max), `  … and ${lines.length - max} more; add --json to list them`]
-      : lines;
+/** Figures of filings, as kept with the dataset. */
+export type FilingsFigures = ReturnType<typeof filingsFigures>;
+/** Figures, and for the import itself what it left out. */
+type Said = FilingsFigures & Partial<ReturnType<typeof filingsJson>>;
+
+/** Returns lines for people. */
+export function filingsText(said: Said, nowMilliseconds: number): string[] {
+  const { files_left_out: leftOut, rejected_rows = [], corrections_unmet = [] } = said;
   const files = Object.entries(said.files).map(([kind, count]) =>
     counted(count, fileKinds[kind as keyof typeof fileKinds]!),
   );
   const outside = Object.entries(said.not_real_estate);
   const { named, unnamed } = said.vehicles;
-  const percent = Math.floor((named * 100) / Math.max(named + unnamed, 1));
-  const { total, by_basis, by_confidence } = said.gps;
+  const { total, by_basis, by_confidence, largest } = said.gps;
+  const age = (day: string | null) =>
+    day === null ? "none" : `${day}, ${counted(daysSince(day, nowMilliseconds), "day")} ago`;
   return [
-    `Files: ${files.join(", ") || "none"}; ${number(said.files_left_out.length)} left out${colon(said.files_left_out)}`,
-    ...some(said.files_left_out.map(({ file, reason }) => onOneLine(`  ${file} ${reason}`))),
-    ...some(
-      said.rejected_rows.map(({ file, count, first_line }) =>
+    `Files: ${files.join(", ") || "none"}${leftOut ? `; ${grouped(leftOut.length)} left out` : ""}${colon(leftOut ?? [])}`,
+    ...firstLines((leftOut ?? []).map(({ file, reason }) => onOneLine(`  ${file} ${reason}`))),
+    ...firstLines(
+      rejected_rows.map(({ file, count, first_line }) =>
         onOneLine(`  ${file}:${first_line}: ${counted(count, "row")} could not be read`),
       ),
     ),
-    `Filings: ${number(said.form_d)} of Form D, ${number(said.form_adv)} of Form ADV; left out: ${listOf(said.skipped, skipReasons)}.`,
+    `Filings: ${grouped(said.form_d)} of Form D, ${grouped(said.form_adv)} of Form ADV; left out: ${listOf(said.skipped, skipReasons)}.`,
+    `Newest: Form D ${age(said.newest.form_d)}; Form ADV ${age(said.newest.form_adv)}.`,
     `No real estate: ${counted(sum(outside), "filing")}${colon(outside)}`,
-    ...some(outside.map(([reason, count]) => onOneLine(`  ${number(count)}: ${reason}`))),
-    `Vehicles: ${number(named)} of ${number(named + unnamed)} have a GP (${percent}%).`,
-    `GPs: ${number(total)}. Basis: ${listOf(by_basis)}. Confidence: ${listOf(by_confidence, bands)}.`,
-    ...some(
-      said.corrections_unmet.map(({ line, why }) =>
+    ...firstLines(outside.map(([reason, count]) => onOneLine(`  ${grouped(count)}: ${reason}`))),
+    `Vehicles: ${grouped(named)} of ${grouped(named + unnamed)} have a GP (${percentOf(named, named + unnamed)}%).`,
+    `GPs: ${grouped(total)}. Basis: ${listOf(by_basis)}. Confidence: ${listOf(by_confidence, bands)}.`,
+    ...largest.map(({ key, name, vehicles }) =>
+      onOneLine(`  ${counted(vehicles, "vehicle")}: ${name} (${key})`),
+    ),
+    ...firstLines(
+      corrections_unmet.map(({ line, why }) =>
         onOneLine(`  correction in line ${line} met nothing: ${why}`),
       ),
     ),
+    ...Object.entries(said.filled).map(([kind, { records = 0, ...members }]) => {
+      const shares = Object.entries(byNumber(Object.entries(members))).map(
+        ([name, count]) => `${name} ${percentOf(count, records)}%`,
+      );
+      return `Filled of ${counted(records, kind)}: ${shares.join(", ")}.`;
+    }),
   ];
 }
 
+const percentOf = (count: number, all: number) => Math.floor((count * 100) / Math.max(all, 1));
+const daysSince = (day: string, nowMilliseconds: number) =>
+  Math.floor((nowMilliseconds - Date.parse(day)) / 86_400_000);
 const colon = (list: readonly unknown[]) => (list.length > 0 ? ":" : ".");
 const bands = { "1": "at 1", "0.8_to_1": "from 0.8 to 1", "below_0.8": "below 0.8" };
 const sum = (counts: readonly (readonly [string, number])[]) =>
@@ -191,9 +239,8 @@ export function unnamedFault(
   nothing: string,
 ): CommandFault {
   const { length } = resolution.vehicles;
-  const percent = Math.floor((named * 100) / length);
   return new CommandFault(
     exitCodes.shrunk,
-    `Only ${number(named)} of ${number(length)} vehicles have a GP, less than the ${namedPercentMin}% wanted; ${nothing}. Check that no archive of Form ADV is missing. If so few are right, use --min-named ${percent}%.`,
+    `Only ${grouped(named)} of ${grouped(length)} vehicles have a GP, less than the ${namedPercentMin}% wanted; ${nothing}. Check that no archive of Form ADV is missing. If so few are right, use --min-named ${percentOf(named, length)}%.`,
   );
 }

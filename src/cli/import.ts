@@ -7,7 +7,7 @@ import { encodings } from "#importers/encoding.ts";
 import type { ReadOptions } from "#importers/source-file.ts";
 import { demoSource } from "#records/common.ts";
 import { kinds, recordKinds } from "#records/kinds.ts";
-import { counted } from "#words.ts";
+import { counted, grouped as count } from "#words.ts";
 import { CommandFault, exitCodes, usageFault } from "./command-fault.ts";
 import {
   argument,
@@ -24,13 +24,14 @@ import {
 import { changeDatasets } from "./datasets-folder.ts";
 import type { Cleared } from "./datasets-prune.ts";
 import {
+  filingsFigures,
   filingsJson,
   type FilingsSummary,
   filingsText,
   openFilings,
   unnamedFault,
 } from "./import-filings.ts";
-import { onOneLine, showProgress } from "./output.ts";
+import { firstLines, onOneLine, showProgress } from "./output.ts";
 
 const args = {
   files: argument("<files...>", "files of the source, read in this order; - is standard input"),
@@ -242,6 +243,7 @@ async function publishEntries(
           source,
           entries,
           nowMilliseconds: context.now(),
+          ...(summary && { report: () => filingsFigures(summary) }),
           onProgress: (some, done) =>
             progress.show(some, `${done === "read" ? "lines" : "records"} ${done}`),
         });
@@ -333,9 +335,6 @@ function importRefusal(imported: Imported): CommandFault | null {
   }
 }
 
-/** Maximum number of rejections, and of absent records, shown to people. `--json` lists up to a thousand of each. */
-const shownMax = 20;
-
 function importJson(imported: Imported): object {
   const { given, result, cleared, filings } = imported;
   const { read, accepted, rejections, absent, alike } = result.collected;
@@ -365,13 +364,13 @@ function importJson(imported: Imported): object {
   };
 }
 
-function importText(imported: Imported): string {
+function importText(imported: Imported, _: unknown, context: CliContext): string {
   const { given, result, cleared, filings } = imported;
   const { read, accepted, rejections, absent, alike } = result.collected;
   const { added, updated, removed } = result.changes;
   const unchanged = unchangedOf(result) ?? 0;
   const lines = [
-    ...(filings === undefined ? [] : filingsText(filings, shownMax)),
+    ...(filings === undefined ? [] : filingsText(filingsJson(filings), context.now())),
     ...listed(rejections),
     ...valuesText(rejections),
     ...listed(absent),
@@ -417,16 +416,12 @@ const demoText = ({ droppedCount }: ImportResult, what: string): string[] =>
         `All ${count(droppedCount)} invented records of the demo ${what}, because the first import of a real source replaces them.`,
       ];
 
-function listed(one: Rejections): string[] {
-  const lines = one.listed
-    .slice(0, shownMax)
-    .map(({ file, line, field, reason, count: times, also = [] }) =>
+const listed = (one: Rejections) =>
+  firstLines(
+    one.listed.map(({ file, line, field, reason, count: times, also = [] }) =>
       onOneLine(`${file}:${line}: ${field} ${reason}${timesText(times, also)}`),
-    );
-  return one.listed.length > shownMax
-    ? [...lines, `… and ${one.listed.length - shownMax} more; add --json to list them`]
-    : lines;
-}
+    ),
+  );
 
 function timesText(times: number, also: readonly number[]): string {
   if (times === 1) return "";
@@ -451,22 +446,17 @@ function valuesText({ listed }: Rejections): string[] {
 
 function alikeText(alike: readonly (readonly string[])[], areFilings: boolean): string[] {
   if (alike.length === 0) return [];
-  const lines = alike.slice(0, shownMax).map(([first, ...others]) => {
+  const lines = alike.map(([first, ...others]) => {
     if (areFilings) return onOneLine(`  ${[first, ...others].join("; ")}`);
     const values = Object.fromEntries(others.map((name) => [name, first]));
     return onOneLine(`  "values": ${JSON.stringify(values)}, "otherwise": "keep"`);
   });
-  const more =
-    alike.length > shownMax
-      ? [`  … and ${alike.length - shownMax} more; add --json to list them`]
-      : [];
   const remedy = areFilings
     ? "say so in corrections.ndjson (docs/real-data.md)"
     : "correct the source, or add the line to the field of the CSV mapping that has the names";
   return [
     `The names on each of these lines differ by legal form alone. If they mean the same GP, ${remedy}:`,
-    ...lines,
-    ...more,
+    ...firstLines(lines),
   ];
 }
 
@@ -490,5 +480,3 @@ function outcomeOf(imported: Imported) {
   if (published !== null) return "published";
   return staged === null ? "dry_run" : "staged";
 }
-
-const count = (number: number) => number.toLocaleString("en-US");

@@ -14,6 +14,18 @@ export const harmless = (text: string): string =>
 /** Escapes line feeds, too, as `\n`, for text that must stay on one line. */
 export const onOneLine = (text: string): string => harmless(text).replaceAll("\n", "\\n");
 
+/** Maximum number of lines of a list shown to people. `--json` lists up to a thousand. */
+const shownMax = 20;
+
+/** Returns the first lines of a list, and how many more there are. */
+export const firstLines = (lines: readonly string[]): readonly string[] =>
+  lines.length > shownMax
+    ? [
+        ...lines.slice(0, shownMax),
+        `… and ${lines.length - shownMax} more; add --json to list them`,
+      ]
+    : lines;
+
 /**
  * Returns a table of some members of rows, under the names that `--json` gives them, two spaces apart.
  * @param none returned instead if there are no rows.

@@ -15,6 +15,8 @@ export interface Generation {
   sha256: string;
   bytes: number;
   records: Record<RecordKind, number>;
+  /** What the importer of a source said of its last import, by source. Some importers say nothing. */
+  reports: Record<string, object>;
   built_at: string;
   /** Version that was current when it was built, whose other sources it carries over; null if none was. */
   built_from: string | null;
@@ -80,8 +82,9 @@ export function readFacts(path: string, version: string): Generation {
   return withAllCounts(facts!);
 }
 
-/** Returns facts with a count for every kind, in the order of kinds. An older program's missing counts are 0. */
+/** Returns facts with what an older program left out: 0 records of a kind, which stand in the order of kinds, and no report. */
 export const withAllCounts = (facts: Generation): Generation => ({
   ...facts,
   records: eachOf(recordKinds, (kind) => facts.records?.[kind] ?? 0),
+  reports: facts.reports ?? {},
 });

@@ -59,6 +59,8 @@ export interface ImportRequest extends Guards {
   /** True to stage the dataset, to be published later. */
   isStaged?: boolean;
   nowMilliseconds: number;
+  /** Returns figures to keep with the dataset. Called once all entries were read. */
+  report?: () => object;
   /** Called now and then with the number of lines read or records written so far. */
   onProgress?: (count: number, done: "read" | "written") => void;
 }
@@ -132,7 +134,19 @@ export async function importSource(
     } finally {
       await synced;
     }
-    const generation = generationOf(path, meta, built.records!, current?.version ?? null);
+    const { [source]: _, ...others } = current?.reports ?? {};
+    const generation: Generation = {
+      version: meta.version,
+      hash: meta.hash,
+      ...hashFile(path),
+      records: built.records!,
+      reports: request.report ? { ...others, [source]: request.report() } : others,
+      built_at: meta.built_at,
+      built_from: current?.version ?? null,
+      published_at: null,
+      published_after: null,
+      pinned_at: null,
+    };
     const draft = { path, generation, isStaged };
     if (!isStaged) return { ...built, published: await addAndPublish(store, draft) };
     await store.add(draft);
@@ -156,25 +170,6 @@ async function addAndPublish(store: DatasetStore, draft: Draft): Promise<Generat
     await store.remove(generation.version).catch(() => {});
     throw error;
   }
-}
-
-function generationOf(
-  path: string,
-  { version, hash, built_at }: Meta,
-  records: Generation["records"],
-  built_from: string | null,
-): Generation {
-  return {
-    version,
-    hash,
-    ...hashFile(path),
-    records,
-    built_at,
-    built_from,
-    published_at: null,
-    published_after: null,
-    pinned_at: null,
-  };
 }
 
 /** Returns a build time later than every generation's, even if two builds share a second or the clock was set back. */

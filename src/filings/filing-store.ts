@@ -86,13 +86,16 @@ export function openFilingStore(path: string) {
           where form = 'D' and filed_on = '' and id in (select accession from filed);
         commit;
       `);
-      const count = (from: string) =>
-        (db.prepare(`select count(*) as count from ${from}`).get() as { count: number }).count;
+      const one = <T>(sql: string) => (db.prepare(`select ${sql}`).get() as { one: T }).one;
+      const count = (from: string) => one<number>(`count(*) as one from ${from}`);
+      const newest = (form: Form) =>
+        one<string | null>(`nullif(max(filed_on), '') as one from filing where form = '${form}'`);
       return {
         formD: count("filing where form = 'D'"),
         unnumbered: count("filing where form = 'D' and owner like 'cik:%'"),
         undated: count("filing where form = 'D' and filed_on = ''"),
         advisers: count("filing where form = 'ADV'"),
+        newest: { form_d: newest("D"), form_adv: newest("ADV") },
         withoutBase: count(
           "(select distinct filing_id from part where filing_id not in (select id from filing where form = 'ADV'))",
         ),

@@ -42,6 +42,8 @@ const newReport = (leftOut: { file: string; reason: string }[]) => ({
   /** Filings that are in the rows, each once. */
   formD: 0,
   advisers: 0,
+  /** Date of the newest filing of each form; null without one. */
+  newest: { form_d: null, form_adv: null } as Record<"form_d" | "form_adv", string | null>,
   /** Filings of which neither a header nor a quarter tells the file number. */
   unnumbered: 0,
   /** Filings of which neither a header nor an index tells the date. */

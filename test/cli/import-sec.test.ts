@@ -144,6 +144,41 @@ test("an import of filings reports files, filings, vehicles and GPs, to people a
   assert.match(told, /\nSource 'sec': \d+ records read, \d+ accepted, 0 rejected\.\n/);
 });
 
+test("the figures of an import of filings stay with the dataset, and it shows them as the import did", async (t) => {
+  const { folder, dataDir, text, json } = await workplace(t);
+  const told = (await text("import sec", folder)).split("\n");
+  const { reports } = await json("datasets show");
+  const { files_left_out, rejected_rows, corrections_unmet, ...figures } = (
+    await json("import sec", folder, "--dry-run")
+  ).filings;
+  assert.deepEqual(reports, { sec: figures });
+  assert.deepEqual([files_left_out.length, rejected_rows, corrections_unmet.length], [1, [], 1]);
+  assert.deepEqual(figures.newest, { form_d: figures.newest.form_d, form_adv: "2026-07-11" });
+  assert.match(figures.newest.form_d, /^2026-06-\d\d$/);
+  const { records } = await json("datasets show");
+  for (const [kind, members] of Object.entries<any>(figures.filled)) {
+    assert.equal(members.records, records[kind]);
+    assert.equal(members.provenance, members.records);
+  }
+  const { vehicles } = figures.gps.largest[0];
+  assert.ok(vehicles >= figures.gps.largest[1].vehicles && vehicles > 1);
+
+  const [, shown = ""] = (await text("datasets show")).split("\n\nSource 'sec'\n");
+  const lines = shown.trimEnd().split("\n");
+  assert.equal(
+    lines[0],
+    "Files: 4 Form D quarters, 1 Form ADV file, 1 corrections file, 1 county table, 1 ZIP code table.",
+  );
+  for (const line of lines.slice(1)) assert.ok(told.includes(line), line);
+  assert.match(shown, /^Newest: Form D 2026-06-\d\d, \d+ days ago; Form ADV 2026-07-11, \d+ days/m);
+  assert.match(shown, /^Filled of \d+ gps: .*\bprovenance 100%/m);
+  // Another source's import carries them on.
+  const other = join(dataDir, "own.ndjson");
+  writeFileSync(other, '{"record":"gp","id":"a","name":"Acme"}\n');
+  await json("import ndjson", other, "--source", "own");
+  assert.deepEqual((await json("datasets show")).reports, { sec: figures });
+});
+
 test("a dry run changes nothing, and a second import of the same folder publishes nothing", async (t) => {
   const { folder, json, versions, datasets } = await workplace(t);
   assert.equal((await json("import sec", folder, "--dry-run")).outcome, "dry_run");

@@ -45,6 +45,7 @@ test("an empty folder has no current generation, and the facts of one match its 
     sha256,
     bytes,
     records: { gp: 1, principal: 0, signal: 0, project: 0 },
+    reports: {},
     built_at: "2026-11-03T03:00:00Z",
     built_from: before!.version,
     published_at: "2026-11-03T03:00:00Z",
