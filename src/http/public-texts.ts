@@ -5,10 +5,9 @@ import { defaultQuotas, windows } from "#limits/policy.ts";
 import { referenceOf } from "#operations/operation.ts";
 import { recordCounts } from "#operations/page.ts";
 import { apiVersions } from "#operations/versions.ts";
-import { mcpPage } from "#pages/docs-mcp.ts";
 import { operationPage } from "#pages/docs-operation.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
-import { changelogPage, docsPage, type KeyFacts } from "#pages/docs.ts";
+import { changelogPage, docsPage, type KeyFacts, mcpPage } from "#pages/docs.ts";
 import { errorPage, errorsPage } from "#pages/errors.ts";
 import {
   landingIndex,
