@@ -1,13 +1,24 @@
-/** The thread that writes files of records. Its memory is limited, and is returned to the system when it ends. */
+/**
+ * The thread that writes files of records: NDJSON, CSV and Parquet here, a workbook in `workbook.ts`. Its memory is
+ * limited, and is returned to the system when it ends.
+ */
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
+import type { ParquetWriter } from "hyparquet-writer";
 import { csvHeading, csvRow, lineEnd } from "#csv.ts";
 import { lowerOwnPriority } from "#datasets/priority.ts";
+import { recordColumns, shownOfEach } from "#records/columns.ts";
+import { membersOf } from "#records/declarations.ts";
 import type { RecordKind } from "#records/kinds.ts";
-import { recordColumns } from "#records/columns.ts";
+import type { MemberSchema } from "#records/schema.ts";
 import { openOutputFile, type OutputFile } from "#store/whole-file.ts";
-import { inPieces, openRecordSource } from "./record-source.ts";
+import { inPieces, openRecordSource, ownSchemaOf } from "./record-source.ts";
 import { type ExportedFile, type ExportOrder, workbookFormat } from "./run-export.ts";
+
+type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
+
+/** Number of rows in a group of Parquet. Larger groups take more memory to write; smaller ones more time to read. */
+const rowsOfGroup = 4096;
 
 // Requests and the machine's other work come first.
 lowerOwnPriority();
@@ -44,11 +55,9 @@ async function write(ofFile: readonly RecordKind[], output: OutputFile): Promise
     case "csv":
       for (const rows of inPieces(csvRows(kind))) output.write(rows);
       break;
-    case "parquet": {
-      const { writeParquet } = await import("./parquet.ts");
-      writeParquet(source, kind, output);
+    case "parquet":
+      await writeParquet(kind, output);
       break;
-    }
     case workbookFormat: {
       const { writeWorkbook } = await import("./workbook.ts");
       await writeWorkbook(source, ofFile, licence, output);
@@ -60,4 +69,93 @@ function* csvRows(kind: RecordKind): Generator<string> {
   const columns = recordColumns[kind];
   yield csvHeading(columns) + lineEnd;
   for (const record of source.records(kind)) yield csvRow(columns, record) + lineEnd;
+}
+
+/** Writes records as Parquet. Each member has a column of its declared type; lists and objects are nested. */
+async function writeParquet(kind: RecordKind, output: OutputFile): Promise<void> {
+  const { ByteWriter, ParquetWriter } = await import("hyparquet-writer");
+  const members = membersOf(ownSchemaOf(kind));
+  const schema = [
+    { name: kind, num_children: members.length },
+    ...members.flatMap(([name, member]) => elementsOf(name, member, false)),
+  ];
+  const bytes = new ByteWriter();
+  const moveOn = () => {
+    output.write(bytes.getBytes());
+    bytes.index = 0;
+  };
+  const writer = new ParquetWriter({
+    writer: Object.assign(bytes, { flush: moveOn }),
+    schema,
+    createdBy: "gp-records",
+    kvMetadata: [{ key: "gp-records.dataset_version", value: generation.version }],
+  });
+  const columns = members.map(([name, member]) => ({
+    name,
+    data: [] as unknown[],
+    convert: conversionOf(member),
+  }));
+  const writeGroup = () => {
+    void writer.write({ columnData: columns, rowGroupSize: rowsOfGroup });
+    for (const column of columns) column.data = [];
+  };
+  let rows = 0;
+  for (const record of source.ownRecords(kind)) {
+    for (const { name, data, convert } of columns) data.push(convert(record[name]));
+    if (++rows % rowsOfGroup === 0) writeGroup();
+  }
+  writeGroup();
+  void writer.finish();
+  moveOn();
+}
+
+/**
+ * Returns an element followed by its children, as the format requires (parquet.thrift, LogicalTypes.md).
+ * @param shown members of an object that a table shows, if not all.
+ */
+function elementsOf(
+  name: string,
+  member: MemberSchema,
+  mayBeMissing: boolean,
+  shown?: readonly string[],
+): SchemaElement[] {
+  const { type, properties, required = [], items } = member;
+  const mayBeNull = mayBeMissing || [type].flat().includes("null");
+  const common = { name, repetition_type: mayBeNull ? "OPTIONAL" : "REQUIRED" } as const;
+  if (items !== undefined)
+    return [
+      { ...common, converted_type: "LIST", num_children: 1 },
+      { name: "list", repetition_type: "REPEATED", num_children: 1 },
+      ...elementsOf("element", items, false, shownOfEach[name]),
+    ];
+  if (properties !== undefined) {
+    const inner = Object.entries(properties).filter(([key]) => shown?.includes(key) ?? true);
+    return [
+      { ...common, num_children: inner.length },
+      ...inner.flatMap(([key, one]) => elementsOf(key, one, !required.includes(key))),
+    ];
+  }
+  return [{ ...common, ...leafOf(member) }];
+}
+
+/** Returns the type of a scalar. Dates stay text, because a source may know only the year. */
+function leafOf({ type, format }: MemberSchema): Partial<SchemaElement> {
+  const [name] = [type].flat();
+  if (name === "integer") return { type: "INT64" };
+  if (name === "number") return { type: "DOUBLE" };
+  if (format === "date-time")
+    return {
+      type: "INT64",
+      converted_type: "TIMESTAMP_MILLIS",
+      logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" },
+    };
+  return { type: "BYTE_ARRAY", converted_type: "UTF8" };
+}
+
+/** Returns a function that converts a member's values for the writer. Only whole numbers and times are converted. */
+function conversionOf({ type, format }: MemberSchema): (value: unknown) => unknown {
+  if ([type].flat().includes("integer"))
+    return (value) => (value === null ? null : BigInt(value as number));
+  if (format === "date-time") return (value) => (value === null ? null : new Date(value as string));
+  return (value) => value;
 }
