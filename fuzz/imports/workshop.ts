@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import type { Collected } from "#datasets/collect.ts";
 import { readCsv } from "#importers/csv.ts";
-import { readNdjson } from "#importers/ndjson.ts";
+import { readNdjson } from "#importers/json.ts";
 import { readMapping } from "#importers/read-mapping.ts";
 import { recordKinds } from "#records/kinds.ts";
 import type { SourceEntry } from "#records/canonical.ts";

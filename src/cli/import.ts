@@ -94,7 +94,7 @@ const ndjson = command({
   example: "import ndjson records.ndjson --source own",
   run: (given, context) =>
     runImport(given, context, [], async (reading) => {
-      const { readNdjson } = await import("#importers/ndjson.ts");
+      const { readNdjson } = await import("#importers/json.ts");
       return readNdjson(given.files, reading);
     }),
   ...outcome,

@@ -1,6 +1,6 @@
 /** Reads the operator's corrections, one JSON object a line, as docs/importing.md describes under "Corrections". */
 import { ImportFault, Unreadable } from "#importers/import-fault.ts";
-import { parseStrictJson } from "#importers/strict-json.ts";
+import { parseStrictJson } from "#importers/json.ts";
 import { checkRecord } from "#records/check-record.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import { accessionIn, cik } from "./cells.ts";

@@ -25,7 +25,7 @@ import {
 } from "./mapping.ts";
 import { nearest } from "./nearest.ts";
 import { readBytes } from "./source-file.ts";
-import { parseStrictJson } from "./strict-json.ts";
+import { parseStrictJson } from "./json.ts";
 
 /**
  * Reads a mapping.

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import fc from "fast-check";
-import { readNdjson } from "#importers/ndjson.ts";
+import { parseStrictJson, readNdjson } from "#importers/json.ts";
 import type { ReadOptions } from "#importers/source-file.ts";
-import { parseStrictJson } from "#importers/strict-json.ts";
 import { Unreadable } from "#importers/import-fault.ts";
 import { documents, importEntries } from "../datasets/published.ts";
 import { temporaryCatalogue } from "../support/dataset.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { readCsv } from "#importers/csv.ts";
-import { readNdjson } from "#importers/ndjson.ts";
+import { readNdjson } from "#importers/json.ts";
 import { readMapping } from "#importers/read-mapping.ts";
 import { checkRecord } from "#records/check-record.ts";
 import { csvEntries, writtenFile } from "./written-file.ts";
