@@ -388,7 +388,7 @@ async function followDatasets(
   const shared =
     config.databaseUrl === null
       ? null
-      : (await import("#datasets/start-following.ts")).startFollowing({
+      : (await import("#datasets/follow-shared.ts")).startFollowing({
           url: config.databaseUrl,
           folder: catalogue.folder,
           fetchesPinned: config.exports,

@@ -1,30 +1,17 @@
-/** The worker that talks to the database of shared datasets, so that the HTTP thread never waits for it. */
+/** The worker that follows the shared datasets, so that the HTTP thread never waits for their database. */
 import { hostname } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { openCache } from "./dataset-cache.ts";
-import { followShared } from "./follow-shared.ts";
+import {
+  type FollowOrder,
+  followShared,
+  type FromFollower,
+  type ToFollower,
+} from "./follow-shared.ts";
 import { openSharedStore } from "./postgres.ts";
 import { lowerOwnPriority } from "./priority.ts";
 import type { Instance } from "./shared-rows.ts";
 import { ownFormat } from "./store.ts";
-
-export interface FollowOrder {
-  /** `DATABASE_URL`. */
-  url: string;
-  folder: string;
-  /** True to fetch pinned datasets too. */
-  fetchesPinned: boolean;
-  /** Version of the program. */
-  program: string;
-  /** Id of this run of the server. */
-  id: string;
-}
-
-/** A message from the server: the version that it serves, a version that it could not load, or a request to close. */
-export type ToFollower = { served: string | null } | { mend: string } | "close";
-
-/** A message to the server: the version to serve, a change in the folder, or a fault (null once all is well again). */
-export type FromFollower = { wanted: string | null } | "pointed" | { fault: Error | null };
 
 const noteEveryMilliseconds = 2000;
 

@@ -1,26 +1,135 @@
-/** Keeps a server's folder in step with the shared datasets: fetches new ones, and points at the current one. */
+/**
+ * Keeps a server's folder in step with the shared datasets, in a worker: fetches new ones, and points at the current
+ * one.
+ */
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import type { Publication } from "#records/publication.ts";
 import { StoreFault } from "#store/domain-error.ts";
-import { comingNext, type DatasetCache, versionsToKeep } from "./dataset-cache.ts";
+import { comingNext, type DatasetCache, openCache, versionsToKeep } from "./dataset-cache.ts";
 import { type Generation, isStaged } from "./generation.ts";
 import type { SharedStore } from "./postgres.ts";
 import { openPublications } from "./publications.ts";
 import type { Kept } from "./shared-rows.ts";
 
-interface FollowRequest {
-  store: Pick<SharedStore, "look" | "publications" | "open" | "pullStep">;
-  cache: DatasetCache;
+export interface FollowOrder {
+  /** `DATABASE_URL`. */
+  url: string;
+  folder: string;
   /** True to fetch pinned datasets too. */
   fetchesPinned: boolean;
-  /** Called each time the database answers. @param wanted version that all servers should serve. */
-  onSeen: (wanted: string | null) => void;
+  /** Version of the program. */
+  program: string;
+  /** Id of this run of the server. */
+  id: string;
+}
+
+/** A message from the server: the version that it serves, a version that it could not load, or a request to close. */
+export type ToFollower = { served: string | null } | { mend: string } | "close";
+
+/** A message to the server: the version to serve, a change in the folder, or a fault (null once all is well again). */
+export type FromFollower = { wanted: string | null } | "pointed" | { fault: Error | null };
+
+/** Callbacks and clock for following, in the server and again in its worker. */
+interface Listener {
   /** Called when the folder points at another dataset, or when the current dataset's facts or file have changed. */
   onPointed: () => void;
   /** Called with each new fault of the database or of a fetch. Called with null once both work again. */
   onFault: (error: Error | null) => void;
   /** Returns monotonic milliseconds. */
   now: () => number;
+}
+
+const startAgainMilliseconds = 1000;
+const closeMilliseconds = 2000;
+/** Grace period before a server counts as behind, in ms. The database is read twice a second. */
+const agreedLatelyMilliseconds = 2000;
+
+/**
+ * Starts the worker, and restarts it if it ends.
+ * @throws DatasetFault if the folder has datasets that were not fetched.
+ */
+export function startFollowing(request: Omit<FollowOrder, "id"> & Listener) {
+  const { url, folder, fetchesPinned, program, onPointed, onFault, now } = request;
+  openCache(folder);
+  const id = randomUUID();
+  const workerData: FollowOrder = { url, folder, fetchesPinned, program, id };
+  let wanted: string | null | undefined;
+  let served: string | null = null;
+  let agreedAt = now();
+  let isClosing = false;
+  /** Message of the last error that ended the worker, so that an equal one is not reported again. */
+  let lastError = "";
+  let timer: NodeJS.Timeout | undefined;
+  let worker = start();
+
+  function start(): Worker {
+    const started = new Worker(new URL("./follow-shared-worker.ts", import.meta.url), {
+      workerData,
+    });
+    started.on("message", hear);
+    started.on("error", (error: Error) => {
+      if (error.message !== lastError) onFault(error);
+      lastError = error.message;
+    });
+    started.once("exit", () => {
+      if (isClosing) return;
+      timer = setTimeout(() => (worker = start()), startAgainMilliseconds);
+    });
+    if (served !== null) started.postMessage({ served } satisfies ToFollower);
+    return started;
+  }
+
+  function hear(message: FromFollower): void {
+    if (message === "pointed") return onPointed();
+    if ("fault" in message) return onFault(message.fault);
+    ({ wanted } = message);
+    if (wanted === served) agreedAt = now();
+  }
+
+  const tell = (message: ToFollower) => worker.postMessage(message);
+  return {
+    /**
+     * Returns the version that all servers should serve; null if there is none, undefined until the database first
+     * answers.
+     */
+    wanted: () => wanted,
+    /**
+     * Returns the seconds since following started or this server was last known to serve the wanted version; 0 if fewer
+     * than 2.
+     */
+    behindSeconds(): number {
+      const behind = now() - agreedAt;
+      return behind < agreedLatelyMilliseconds ? 0 : behind / 1000;
+    },
+    /** Notes that this server has taken over a dataset. */
+    noteServed(version: string): void {
+      served = version;
+      if (wanted === served) agreedAt = now();
+      tell({ served });
+    },
+    /** Reports a version that could not be loaded, because its file may be damaged. */
+    mend: (version: string) => tell({ mend: version }),
+    /** Ends the worker. Terminates it if it has not ended after 2 s. */
+    async close(): Promise<void> {
+      isClosing = true;
+      clearTimeout(timer);
+      const ended = new Promise((resolve) => worker.once("exit", resolve));
+      if (worker.threadId === -1) return;
+      tell("close");
+      const late = setTimeout(() => void worker.terminate(), closeMilliseconds);
+      await ended;
+      clearTimeout(late);
+    },
+  };
+}
+
+interface FollowRequest extends Pick<FollowOrder, "fetchesPinned">, Listener {
+  store: Pick<SharedStore, "look" | "publications" | "open" | "pullStep">;
+  cache: DatasetCache;
+  /** Called each time the database answers. @param wanted version that all servers should serve. */
+  onSeen: (wanted: string | null) => void;
 }
 
 /** Time between looks at the database, in ms. */
@@ -33,6 +142,7 @@ const lookEveryMilliseconds = 500;
 const firstRetryMilliseconds = 1000;
 const lastRetryMilliseconds = 60_000;
 
+/** Follows the shared datasets, in the worker. */
 export function followShared(request: FollowRequest) {
   const { store, cache, fetchesPinned, onSeen, onPointed, onFault, now } = request;
   const steps = openPublications(cache.catalogue.folder);
