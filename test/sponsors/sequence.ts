@@ -1,0 +1,374 @@
+/** A folder of invented filings that grows from quarter to quarter and is corrected, in memory and as files, and what holds of each import of it. */
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Catalogue } from "#datasets/catalogue.ts";
+import { mintId } from "#datasets/draft-record.ts";
+import type { AdviserFiling, Correction, FormD } from "#filings/rows.ts";
+import { fold } from "#records/fold.ts";
+import { recordKinds } from "#records/kinds.ts";
+import { documents, rows } from "../datasets/published.ts";
+import { type QuarterRows, quarterFiles, together } from "../filings/quarter.ts";
+import { type Random, repeat, seededRandom } from "../support/awkward/random.ts";
+import { openCurrent } from "../support/dataset.ts";
+import { person } from "./form-d.ts";
+import { adviserOf, formD, fundOf, ownerOf, resolved, type World } from "./world.ts";
+
+const publicId = (kind: "gp" | "principal", key: string) => mintId(kind, "sec", key);
+
+const quarterCount = 12;
+const houses = ["Alder Ridge", "Birch Hollow", "Cedar Point", "Dogwood Park", "Elm Crossing"];
+const firsts = ["JONATHAN", "JONATHON", "MARGARET", "DAVID", "CHARLES"];
+const lasts = ["WHITTAKER", "WHITTACKER", "MOSS", "FERNANDEZ"];
+
+export type GrowingFolder = ReturnType<typeof openFolder>;
+
+/** Opens a folder that only grows, by quarters in any order, but for corrections, which may be withdrawn. */
+export function openFolder({ below, between, chance, pick, some }: Random) {
+  const forms: FormD[] = [];
+  const advisers = new Map<string, AdviserFiling[]>();
+  const corrections: Correction[] = [];
+  /** CIKs in random order, so that a later vehicle may have a lower one. */
+  const ciks = some(
+    200,
+    repeat(200, (i) => i + 1),
+  );
+  const quarters = some(
+    quarterCount,
+    repeat(quarterCount, (i) => i),
+  );
+  let made = 0;
+  const date = (quarter: number) => {
+    const [year, month] = [2024 + Math.floor(quarter / 4), (quarter % 4) * 3 + between(1, 3)];
+    return `${year}-${String(month).padStart(2, "0")}-${String(between(1, 28)).padStart(2, "0")}`;
+  };
+  const people = (house: string) =>
+    repeat(between(1, 3), () =>
+      person(
+        pick(firsts),
+        pick(lasts),
+        chance(0.8) ? `Manager of ${house} Capital LLC, the Manager of the Issuer` : null,
+      ),
+    );
+  interface Vehicle {
+    cik: number;
+    house: string;
+    name: string;
+  }
+  const vehicles: Vehicle[] = [];
+  const fileNumberOf = ({ cik }: Vehicle) => `021-${100_000 + cik}`;
+  const file = (vehicle: Vehicle, house: string, type: "D" | "D/A") => {
+    const { cik, name } = vehicle;
+    const filedOn = date(quarters[0]!);
+    forms.push(
+      formD({
+        cik,
+        name,
+        type,
+        fileNumber: fileNumberOf(vehicle),
+        accession: `${String(cik).padStart(10, "0")}-${filedOn.slice(2, 4)}-${String(++made).padStart(6, "0")}`,
+        filedOn,
+        state: pick(["TX", "CA"]),
+        address: `${house} ${below(3)}`,
+        soldUsd: between(1, 50) * 1e6,
+        persons: people(house),
+      }),
+    );
+  };
+  const addVehicle = () => {
+    const house = pick(houses);
+    const name = chance(0.5)
+      ? `${house} Real Estate Fund ${made}, LP`
+      : `${made} Main Apartments, LLC`;
+    const vehicle = { cik: ciks.pop()!, house, name };
+    vehicles.push(vehicle);
+    file(vehicle, house, "D");
+  };
+  const amend = () => {
+    const vehicle = pick(vehicles);
+    file(vehicle, chance(0.8) ? vehicle.house : pick(houses), "D/A");
+  };
+  const report = () => {
+    const house = pick(houses);
+    const crd = String(100 + houses.indexOf(house) * 2 + below(2));
+    const owners = repeat(between(1, 3), () =>
+      ownerOf(`${pick(lasts)}, ${pick(firsts)}`, {
+        crd: chance(0.7) ? String(between(1, 9)) : null,
+      }),
+    );
+    const offering = pick(vehicles);
+    const filed = advisers.get(crd) ?? [];
+    filed.push(
+      adviserOf(crd, `${house} Capital LLC`, {
+        filingId: String(1_000_000 + ++made),
+        filedOn: date(quarters[0]!),
+        state: pick(["TX", "CA"]),
+        owners,
+        funds: [
+          fundOf(`${house} Real Estate Fund`, {
+            formDFiles: chance(0.3) ? [fileNumberOf(offering)] : [],
+          }),
+        ],
+      }),
+    );
+    advisers.set(crd, filed);
+  };
+  const correct = ({ gps, all }: ReturnType<typeof resolved>) => {
+    const idOf = (kind: "gp" | "principal", key: string) =>
+      chance(0.5) ? key : publicId(kind, key);
+    const gpId = () => idOf("gp", pick(gps).key);
+    const someone = () => idOf("principal", pick(all("principal")).id);
+    const { vehicles: own } = pick(gps.filter((one) => one.vehicles.length > 0));
+    const { cik, filings } = pick(own);
+    const given = { why: "the operator knows", line: ++made };
+    corrections.push(
+      pick<Correction>([
+        { ...given, kind: "is", gp: gpId(), name: `${pick(houses)} Partners` },
+        { ...given, kind: "same", gps: [gpId(), gpId()] },
+        { ...given, kind: "sponsor", cik, gp: gpId() },
+        { ...given, kind: "apart", gp: idOf("gp", `cik:${cik}`), ciks: [cik] },
+        { ...given, kind: "personApart", person: someone(), accessions: [pick(filings).accession] },
+        {
+          ...given,
+          kind: "personField",
+          person: someone(),
+          field: "email",
+          value: "a@example.com",
+        },
+      ]),
+    );
+  };
+  const byDate = (one: AdviserFiling, other: AdviserFiling) =>
+    one.filedOn === other.filedOn
+      ? Number(one.filingId) - Number(other.filingId)
+      : Number(one.filedOn > other.filedOn) - 0.5;
+  const world = (): World => ({
+    forms: [...forms],
+    advisers: [...advisers]
+      .sort(([a], [b]) => Number(a) - Number(b))
+      .map(([, filed]) => filed.toSorted(byDate)),
+    corrections: [...corrections],
+    publicId,
+  });
+  return {
+    world,
+    /** Adds the filings of another quarter, and corrects what was made of those before. @param size times as many as the fewest. */
+    grow(size = 1): void {
+      const before = forms.length === 0 ? null : resolved(world());
+      for (let left = between(2, 5) * size; left > 0; left--) addVehicle();
+      for (let left = below(4) * size; left > 0; left--) pick([amend, report])();
+      quarters.shift();
+      if (before === null) return;
+      if (chance(0.7)) correct(before);
+      if (chance(0.3)) corrections.splice(below(corrections.length), 1);
+    },
+    /** Writes the files of all quarters so far. */
+    write(folder: string): void {
+      writeFiles(folder, world());
+    },
+  };
+}
+
+const quarterOf = (day: string) => `${day.slice(0, 4)}q${Math.ceil(Number(day.slice(5, 7)) / 3)}`;
+
+/** Writes filings as quarters of Form D and as Form ADV data of a quarter, unpacked, with the corrections beside them. */
+function writeFiles(folder: string, { forms = [], advisers = [], corrections = [] }: World): void {
+  const write = (name: string, members: Readonly<Record<string, string>>) => {
+    mkdirSync(join(folder, name), { recursive: true });
+    for (const [member, text] of Object.entries(members))
+      writeFileSync(join(folder, name, member), text);
+  };
+  for (const [quarter, some] of Map.groupBy(forms, ({ filedOn }) => quarterOf(filedOn!)))
+    write(`${quarter}_d`, quarterFiles(together(...some.map(cellsOf))));
+  for (const [quarter, some] of Map.groupBy(advisers.flat(), ({ filedOn }) => quarterOf(filedOn)))
+    write(`ADV_Filing_Data_${quarter}`, advTables(some));
+  const lines = corrections.map((one) => `${JSON.stringify(writtenCorrection(one))}\n`);
+  if (lines.length > 0) writeFileSync(join(folder, "corrections.ndjson"), lines.join(""));
+}
+
+function cellsOf({ accession: ACCESSIONNUMBER, issuers, persons, ...filing }: FormD): QuarterRows {
+  const { cik: CIK, name: ENTITYNAME, place } = issuers[0]!;
+  return {
+    FORMDSUBMISSION: [
+      {
+        ACCESSIONNUMBER,
+        FILE_NUM: filing.fileNumber!,
+        FILING_DATE: filing.filedOn!,
+        SUBMISSIONTYPE: filing.type,
+        TESTORLIVE: "LIVE",
+      },
+    ],
+    ISSUERS: [
+      {
+        ACCESSIONNUMBER,
+        IS_PRIMARYISSUER_FLAG: "YES",
+        CIK,
+        ENTITYNAME,
+        STREET1: `1 ${place.addressHash} Street`,
+        CITY: place.city!,
+        STATEORCOUNTRY: place.state!,
+      },
+    ],
+    OFFERING: [
+      {
+        ACCESSIONNUMBER,
+        INDUSTRYGROUPTYPE: filing.industry!,
+        FEDERALEXEMPTIONS_ITEMS_LIST: filing.exemptions.join(),
+        TOTALAMOUNTSOLD: String(filing.soldUsd),
+      },
+    ],
+    RELATEDPERSONS: persons.map(({ first, last, clarification }, i) => ({
+      ACCESSIONNUMBER,
+      RELATEDPERSON_SEQ_KEY: String(i + 1),
+      FIRSTNAME: first!,
+      LASTNAME: last!,
+      RELATIONSHIP_1: "Executive Officer",
+      RELATIONSHIPCLARIFICATION: clarification ?? "",
+    })),
+  };
+}
+
+function advTables(filings: readonly AdviserFiling[]): Record<string, string> {
+  const base = [
+    "FilingID,DateSubmitted,1A,1B1,1E1,1F1-Street 1,1F1-City,1F1-State,1F1-Country,1F1-Postal",
+  ];
+  const owners = [
+    "FilingID,Full Legal Name,DE/FE/I,Title or Status,Status Acquired,Ownership Code,Control Person,OwnerID",
+  ];
+  const funds = [
+    "FilingID,ReferenceID,Fund Name,Fund ID,State,Country,Master Fund,Feeder Fund,Master Fund ID,Fund Type,Gross Asset Value",
+  ];
+  const files = ["FilingID,ReferenceID,Form D File Number"];
+  for (const { filingId: id, filedOn, crd, legalName, place, ...filing } of filings) {
+    base.push(`${id},${filedOn},${legalName},,${crd},,${place.city},${place.state},United States,`);
+    for (const { name, title, crd: own } of filing.owners)
+      owners.push(`${id},"${name}",I,${title},,,N,${own ?? ""}`);
+    for (const { name, type, formDFiles } of filing.funds) {
+      funds.push(`${id},1,${name},,,,N,N,,${type},`);
+      files.push(...formDFiles.map((number) => `${id},1,${number}`));
+    }
+  }
+  const tables = {
+    ADV_Base_A: base,
+    Schedule_A_B: owners,
+    Schedule_D_7B1: funds,
+    Schedule_D_7B1A22: files,
+  };
+  return Object.fromEntries(
+    Object.entries(tables).map(([name, lines]) => [`IA_${name}.csv`, `${lines.join("\r\n")}\r\n`]),
+  );
+}
+
+function writtenCorrection({ why, ...one }: Correction): object {
+  if (one.kind === "is") return { gp: one.gp, is: one.name, why };
+  if (one.kind === "sponsor") return { cik: one.cik, gp: one.gp, why };
+  if (one.kind === "same") return { same: one.gps, why };
+  if (one.kind === "apart") return { apart: [one.gp, ...one.ciks], why };
+  if (one.kind === "personApart") return { person: one.person, apart: one.accessions, why };
+  const { person: whom, field, value } = one;
+  return { person: whom, field, value, why };
+}
+
+/** Records by kind and key, with keys in place of ids and without what later imports may tell otherwise. */
+function contentOf(catalogue: Catalogue): object {
+  const keyOf = new Map<string, string>();
+  for (const { source_id, public_id } of rows(catalogue, "select * from canonical"))
+    keyOf.set(public_id, source_id);
+  const content: Record<string, object> = {};
+  for (const kind of recordKinds)
+    for (const { id, document } of rows(catalogue, `select id, document from ${kind}`)) {
+      const { updated_at: _, former_ids: __, ...rest } = JSON.parse(document);
+      for (const gp of rest.gps ?? []) gp.id = keyOf.get(gp.id);
+      content[`${kind} ${keyOf.get(id)}`] = { ...rest, id: keyOf.get(id) };
+    }
+  return content;
+}
+
+/** Returns the id of the GP of each vehicle and adviser that has one, by the key that this gives. */
+const gpsBySubject = (catalogue: Catalogue): Map<string, string> =>
+  new Map(
+    documents(catalogue, "gp").flatMap(({ id, external_ids: { crd = [], cik = [] } }) =>
+      [...crd.map((one: string) => `crd:${one}`), ...cik.map((one: string) => `cik:${one}`)].map(
+        (key) => [key, id] as const,
+      ),
+    ),
+  );
+
+/** Returns the keys of the people of some vehicles and advisers. */
+function peopleOf({ forms = [], advisers = [] }: World, subjects: ReadonlyMap<string, string>) {
+  const all = [
+    ...forms.flatMap(({ issuers, persons }) =>
+      persons.map(({ first, last }) => [`cik:${issuers[0]!.cik}`, `${first} ${last}`] as const),
+    ),
+    ...advisers
+      .flat()
+      .flatMap(({ crd, owners }) =>
+        owners.map(({ name }) => [`crd:${crd}`, name.split(", ").reverse().join(" ")] as const),
+      ),
+  ];
+  const named = all.filter(([subject]) => subjects.has(subject));
+  return new Set(named.map(([subject, name]) => `${subject}/${fold(name)}`));
+}
+
+export interface Imports {
+  catalogue: Catalogue;
+  /** Imports a folder. @throws if the import is refused or rejects an entry. */
+  importFolder(folder: GrowingFolder, number: number): Promise<void>;
+}
+
+/**
+ * Imports a folder twelve times while it grows. After each import every id that was ever published of a GP or person who
+ * is still named answers, and in the end the records are those of one import into an empty place.
+ * @returns how many ids lead on, were given back and answered, and ids that must answer to the end.
+ */
+export async function followSequence(
+  seed: number,
+  { catalogue, importFolder }: Imports,
+  fresh: Imports,
+  size = 1,
+) {
+  const folder = openFolder(seededRandom(seed));
+  const published = { gp: new Set<string>(), principal: new Set<string>() };
+  const happened = { former: 0, parted: 0, answered: 0 };
+  const answering = { gp: new Map<string, string>(), principal: new Set<string>() };
+  let former = new Set<string>();
+  for (let number = 1; number <= quarterCount; number++) {
+    folder.grow(size);
+    await importFolder(folder, number);
+    const subjects = gpsBySubject(catalogue);
+    const model = openCurrent(catalogue);
+    const found = (kind: "gp" | "principal", id: string) =>
+      model.select(kind, { id: [id] }, { limit: 1, offset: 0 });
+    for (const kind of ["gp", "principal"] as const)
+      for (const { id } of rows(catalogue, `select id from ${kind}`)) published[kind].add(id);
+    answering.gp.clear();
+    answering.principal.clear();
+    for (const [key, holder] of subjects) {
+      const id = publicId("gp", key);
+      if (!published.gp.has(id)) continue;
+      const { total, positions } = found("gp", id);
+      assert.equal(total, 1, `seed ${seed}, import ${number}: ${key} does not answer`);
+      const [gp] = rows(catalogue, `select id from gp where position = ${positions[0]}`);
+      assert.equal(gp!["id"], holder, `seed ${seed}, import ${number}: ${key}`);
+      answering.gp.set(id, holder);
+    }
+    for (const key of peopleOf(folder.world(), subjects))
+      for (const end of ["", ...repeat(9, (i) => `/${i + 1}`)]) {
+        const id = publicId("principal", key + end);
+        if (!published.principal.has(id)) continue;
+        const { total } = found("principal", id);
+        assert.equal(total, 1, `seed ${seed}, import ${number}: ${key}${end} does not answer`);
+        answering.principal.add(id);
+      }
+    happened.answered += answering.gp.size + answering.principal.size;
+    const now = new Set(
+      rows(catalogue, "select former_id from former_id").map((row) => row["former_id"] as string),
+    );
+    happened.former += now.size;
+    happened.parted += [...former].filter((id) => !now.has(id)).length;
+    former = now;
+  }
+  await fresh.importFolder(folder, quarterCount + 1);
+  assert.deepEqual(contentOf(catalogue), contentOf(fresh.catalogue), `seed ${seed}`);
+  return { happened, answering };
+}
