@@ -1,5 +1,4 @@
 /** Reads the tables of Form ADV that the SEC publishes, one member of an archive at a time. */
-import { isUtf8 } from "node:buffer";
 import { ImportFault } from "#importers/import-fault.ts";
 import columns from "./adv-columns.json" with { type: "json" };
 import {
@@ -8,6 +7,7 @@ import {
   cik,
   crd,
   date,
+  decoded,
   flag,
   formDFile,
   type RejectedRows,
@@ -55,7 +55,9 @@ export async function readAdv(
     add(rowOf(kind, values, { isExempt, origin: { ...origin, line } }, placeOf));
     return true;
   };
-  await eachRow(bytes, take, (line) => {
+  await eachRow(bytes, take, (line, isLast) => {
+    const cut = "the last row breaks off; download the archive again";
+    if (isLast) throw new ImportFault(origin.file, line, cut);
     rejected.count++;
     rejected.firstLine ??= line;
     // Each may cost the search for a quote that is never closed.
@@ -81,6 +83,8 @@ function indexesOf(kind: AdvMember, header: readonly string[], file: string) {
     // The rows of some editions say nothing of these.
     else if (!columns.optional.includes(name))
       throw new ImportFault(file, 1, `has no column "${spellings[0]}"; ${remedy}`);
+    if (index >= 0 && header.lastIndexOf(header[index]!) > index)
+      throw new ImportFault(file, 1, `has column "${header[index]}" twice; ${remedy}`);
   }
   return found;
 }
@@ -149,7 +153,7 @@ const rowBytesMax = 256 * 1024;
 async function eachRow(
   bytes: AsyncIterable<Buffer>,
   take: (row: Row, line: number) => boolean,
-  giveUp: (line: number) => void,
+  giveUp: (line: number, isLast: boolean) => void,
 ): Promise<void> {
   let rest: Buffer = Buffer.alloc(0);
   let line = 1;
@@ -163,8 +167,8 @@ async function eachRow(
         line += row.lines;
         continue;
       }
-      giveUp(line++);
       const end = rest.indexOf(lineFeed, start);
+      giveUp(line++, isLast && end < 0);
       start = end < 0 ? rest.length : end + 1;
     }
     rest = rest.subarray(start);
@@ -233,10 +237,8 @@ function rowAt(bytes: Buffer, start: number, isLast: boolean): Row | undefined {
   return undefined;
 }
 
-const windows1252 = new TextDecoder("windows-1252");
-
 /** Decodes a cell. Quotes within it are doubled, if at all, only in a quoted cell. */
 function decode(bytes: Buffer): string {
-  const written = isUtf8(bytes) ? bytes.toString("utf8") : windows1252.decode(bytes);
+  const written = decoded(bytes);
   return written.includes('""') ? written.replaceAll('""', '"') : written;
 }

@@ -1,4 +1,5 @@
 /** Reads cells as the SEC's files have them, and names what the readers of filings hand on. */
+import { isUtf8 } from "node:buffer";
 import { clean } from "#importers/cells.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { type AdviserFiling, type AdviserFund, type AdviserOwner, personRoles } from "./rows.ts";
@@ -43,6 +44,12 @@ export interface RejectedRows {
   /** Line of the first; null if there is none. */
   firstLine: number | null;
 }
+
+const windows1252 = new TextDecoder("windows-1252");
+
+/** Decodes bytes, those that are not UTF-8 as windows-1252. */
+export const decoded = (bytes: Buffer): string =>
+  isUtf8(bytes) ? bytes.toString("utf8") : windows1252.decode(bytes);
 
 type Written = string | null | undefined;
 

@@ -3,7 +3,7 @@ import { ImportFault, Unreadable } from "#importers/import-fault.ts";
 import { parseStrictJson } from "#importers/json.ts";
 import { checkRecord } from "#records/check-record.ts";
 import type { RecordKind } from "#records/kinds.ts";
-import { accessionIn, cik } from "./cells.ts";
+import { accessionIn, cik, decoded } from "./cells.ts";
 import type { Correction } from "./rows.ts";
 
 const shapes = [
@@ -21,7 +21,7 @@ export const looksLikeCorrections = (beginning: string): boolean =>
 
 /** @throws ImportFault for the first line that is no correction. */
 export function readCorrections(bytes: Buffer, file: string): Correction[] {
-  const lines = bytes.toString("utf8").split("\n");
+  const lines = decoded(bytes).replace("\ufeff", "").split("\n");
   return lines.flatMap((written, at) => {
     if (written.trim() === "") return [];
     const value = parseStrictJson(written);

@@ -1,7 +1,15 @@
 /** Reads the six tables of a quarter of Form D filings, as the SEC's data sets have them. */
-import { StringDecoder } from "node:string_decoder";
+import { isUtf8 } from "node:buffer";
 import { ImportFault } from "#importers/import-fault.ts";
-import { date, flag, formDFile, type RejectedRows, type SkipReason, text } from "./cells.ts";
+import {
+  date,
+  decoded,
+  flag,
+  formDFile,
+  type RejectedRows,
+  type SkipReason,
+  text,
+} from "./cells.ts";
 import columns from "./form-d-columns.json" with { type: "json" };
 import {
   type Cells,
@@ -134,9 +142,13 @@ async function readTable(
       names = cells.map((name) => name.trim().toUpperCase());
       indexes = new Map(names.map((name, i) => [name, i]));
       const missing = columns.needed[table].filter((name) => !names.includes(name));
-      if (missing.length === 0) continue;
-      const reason = `the header has no column ${missing.join(", ")}, which ${table} needs; ${cut}`;
-      throw new ImportFault(shown, 1, reason);
+      const twice = columns.needed[table].find((name) => indexes.get(name) !== names.indexOf(name));
+      if (missing.length === 0 && twice === undefined) continue;
+      const what =
+        missing.length === 0
+          ? `column ${twice} twice`
+          : `no column ${missing.join(", ")}, which ${table} needs`;
+      throw new ImportFault(shown, 1, `the header has ${what}; ${cut}`);
     }
     if (accessionShape.test(cells[indexes.get("ACCESSIONNUMBER")!] ?? "")) {
       finish();
@@ -156,16 +168,27 @@ async function readTable(
   finish();
 }
 
-/** Yields lines without their ends. Bytes that are not UTF-8 become U+FFFD. */
+/** Yields lines without their ends. */
 async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<string, void> {
-  const decoder = new StringDecoder("utf8");
-  let rest = "";
+  let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of bytes) {
-    const lines = (rest + decoder.write(chunk)).split("\n");
-    rest = lines.pop()!;
-    yield* lines;
-    if (rest.length > rowLengthMax) break;
+    rest = Buffer.concat([rest, chunk]);
+    const end = rest.lastIndexOf("\n");
+    if (end >= 0) {
+      yield* decodedLines(rest.subarray(0, end));
+      rest = rest.subarray(end + 1);
+    }
+    // So many bytes have more characters than a row may have.
+    if (rest.length > 3 * rowLengthMax) break;
   }
-  rest += decoder.end();
-  if (rest !== "") yield rest;
+  if (rest.length > 0) yield decoded(rest);
+}
+
+/** Decodes each line by itself where some are not UTF-8. */
+function decodedLines(bytes: Buffer): string[] {
+  if (isUtf8(bytes)) return bytes.toString("utf8").split("\n");
+  return bytes
+    .toString("latin1")
+    .split("\n")
+    .map((line) => decoded(Buffer.from(line, "latin1")));
 }

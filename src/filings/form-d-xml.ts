@@ -1,8 +1,7 @@
 /** Reads a Form D as EDGAR keeps it: a full submission with its header, or a bare `primary_doc.xml`. */
-import { isUtf8 } from "node:buffer";
 import { SaxesParser } from "saxes";
 import { ImportFault } from "#importers/import-fault.ts";
-import { accessionIn, cik, date, formDFile, type SkipReason, text } from "./cells.ts";
+import { accessionIn, cik, date, decoded, formDFile, type SkipReason, text } from "./cells.ts";
 import columns from "./form-d-columns.json" with { type: "json" };
 import { type Cells, formDOf, noParts, partReaders, type PartTable, partTables } from "./form-d.ts";
 import type { PlaceReader } from "./places.ts";
@@ -58,9 +57,7 @@ export function readFormDXml(
     const reason = `has more than ${filingBytesMax} bytes, which no Form D has; take it out of the folder`;
     throw new ImportFault(origin.file, null, reason);
   }
-  const written = isUtf8(bytes)
-    ? bytes.toString("utf8")
-    : new TextDecoder("windows-1252").decode(bytes);
+  const written = decoded(bytes);
   const start = written.search(/<edgarSubmission[\s>]/);
   if (start < 0) return "other_form";
   const header = written.slice(0, start);

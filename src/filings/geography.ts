@@ -1,10 +1,9 @@
 /** Reads the tables by which an address becomes a metropolitan area: ZIP to county, and county to area. */
-import { isUtf8 } from "node:buffer";
 import { CsvError, parse } from "csv-parse/sync";
 import { ImportFault } from "#importers/import-fault.ts";
 import { fold } from "#records/fold.ts";
 import { stateCode } from "#records/us-states.ts";
-import { text } from "./cells.ts";
+import { decoded, text } from "./cells.ts";
 import columns from "./geography-columns.json" with { type: "json" };
 import type { Geography } from "./rows.ts";
 
@@ -116,10 +115,8 @@ const largest = (counties: ReadonlyMap<string, number> = new Map()): string | un
   [...counties].sort(([a, share], [b, other]) => other - share || Number(a) - Number(b))[0]?.[0];
 
 function readRows(bytes: Buffer, file: string, delimiter: string): string[][] {
-  const encoding = isUtf8(bytes) ? "utf-8" : "windows-1252";
   try {
-    const written = new TextDecoder(encoding).decode(bytes);
-    return parse(written, { delimiter, relax_quotes: true, relax_column_count: true });
+    return parse(decoded(bytes), { delimiter, relax_quotes: true, relax_column_count: true });
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const reason = "has a quote that is never closed; the file may be cut off: download it again";
