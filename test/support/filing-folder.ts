@@ -81,7 +81,7 @@ const placeholders = ["", "*", "N/A", "n/a", "_", "-", "--", "."];
 /**
  * Writes a folder.
  * @param folder folder that is there and empty.
- * @param size number of sponsors, of which half file a Form ADV, at most 200.
+ * @param size number of sponsors, of which half file a Form ADV. Each brings 13 filings or so, its own and others.
  */
 export async function writeFilingFolder(
   folder: string,
@@ -118,16 +118,19 @@ export async function writeFilingFolder(
   return { sponsors, truth: book.truth };
 }
 
+/** Returns at least so many pairs of words. Where there are too few words, it makes each of two. */
+function combined(count: number, ones: readonly string[], others: readonly string[]) {
+  const doubled = (all: readonly string[]) =>
+    count > ones.length * others.length
+      ? all.flatMap((one) => all.map((other) => `${one}-${other}`))
+      : all;
+  return doubled(ones).flatMap((one) => doubled(others).map((other) => [one, other] as const));
+}
+
 /** Invents sponsors. The second of every tenth pair is a namesake of the first, in another state. */
 function inventSponsors(random: Random, size: number): InventedSponsor[] {
-  const brands = random.some(
-    size,
-    heads.flatMap((head) => tails.map((tail) => `${head} ${tail}`)),
-  );
-  const pairs = random.some(
-    size * 3,
-    firsts.flatMap((first) => lasts.map((last) => [first, last] as const)),
-  );
+  const brands = random.some(size, combined(size, heads, tails)).map((pair) => pair.join(" "));
+  const pairs = random.some(size * 3, combined(size * 3, firsts, lasts));
   return brands.map((own, i) => {
     const isNamesake = i % 20 === 1;
     const brand = isNamesake ? brands[i - 1]! : own;
@@ -190,7 +193,7 @@ function openBook(random: Random) {
   let named = 0;
   const put = (quarter: number, rows: QuarterRows) => {
     const name = ["2025q3", "2025q4", "2026q1", "2026q2"][quarter]!;
-    quarters.set(name, [...(quarters.get(name) ?? []), rows]);
+    quarters.getOrInsertComputed(name, () => []).push(rows);
   };
   return {
     truth,
