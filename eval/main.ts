@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { readFilings } from "#filings/folder.ts";
 import { ImportFault } from "#importers/import-fault.ts";
+import type { Candidate } from "#sponsors/evidence.ts";
 import { firmKey, stemOf } from "#sponsors/names.ts";
 import { resolveSponsors, type Vehicle } from "#sponsors/resolve.ts";
 
@@ -33,6 +34,8 @@ interface Case {
   label: Label;
   /** Null if the filing was left out as no real estate. */
   vehicle: Vehicle | null;
+  /** All that was weighed for the vehicle. */
+  candidates: readonly Candidate[];
   /** True if the link bears the label's name; false, too, if either names nobody. */
   isRight: boolean;
 }
@@ -90,7 +93,8 @@ async function readCases(paths: readonly string[], labels: readonly Label[]) {
       for (const { accession } of filings.formD()) read.add(accession);
       const options = { minConfidence, publicId: (_: string, key: string) => key };
       const byAccession = new Map<string, Vehicle>();
-      for (const vehicle of resolveSponsors(filings, options).vehicles)
+      const { vehicles, candidatesOf } = resolveSponsors(filings, options);
+      for (const vehicle of vehicles)
         for (const { accession } of vehicle.filings) byAccession.set(accession, vehicle);
       const cases = labels
         .filter(({ accession, unsure }) => read.has(accession) && !unsure)
@@ -99,7 +103,9 @@ async function readCases(paths: readonly string[], labels: readonly Label[]) {
           const said = vehicle?.link && [vehicle.link.gp.name, vehicle.link.gp.legalName ?? ""];
           const right = label.sponsor === null ? [] : [label.sponsor, ...(label.also ?? [])];
           const isRight = right.some((name) => said?.some((one) => isSameFirm(name, one)));
-          return { label, vehicle, isRight };
+          const accessions = vehicle?.filings.map(({ accession }) => accession) ?? [];
+          const candidates = candidatesOf(filings.formDOf(accessions));
+          return { label, vehicle, candidates, isRight };
         });
       return { cases, filingsRead: report.formD, read };
     } finally {
@@ -181,7 +187,7 @@ function sponsorRows(cases: readonly Case[]): string[][] {
 /** Returns a line for each wrong kind, each wrong or missing name, and each name where nobody is named. */
 function missesOf(cases: readonly Case[]): string[] {
   return cases.flatMap((one) => {
-    const { label, vehicle, isRight } = one;
+    const { label, vehicle, candidates, isRight } = one;
     const link = vehicle?.link;
     const lines: string[] = [];
     if (kindOf(one) !== label.kind)
@@ -193,7 +199,7 @@ function missesOf(cases: readonly Case[]): string[] {
         ? `${link.gp.name} by ${link.evidence.basis}, ${link.evidence.confidence}, from ${JSON.stringify(link.evidence.text)}`
         : "nobody";
       const names = label.sponsor === null ? [] : [label.sponsor, ...(label.also ?? [])];
-      const refused = vehicle?.candidates.find(
+      const refused = candidates.find(
         ({ firm, isTaken }) => !isTaken && names.some((name) => isSameFirm(name, firm)),
       );
       const why = refused ? `; ${refused.firm} refused by ${refused.basis}: ${refused.why}` : "";

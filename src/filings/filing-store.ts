@@ -56,12 +56,27 @@ export function openFilingStore(path: string) {
     if (isBetter) replace(...key, JSON.stringify(row));
     return false;
   };
+  const columns = "select id, owner, filed_on, row from filing where form";
+  const order = "order by length(owner), owner, filed_on, length(id), id";
   const rowsOf = (form: Form) =>
-    db
-      .prepare(
-        "select id, filed_on, row from filing where form = ? order by length(owner), owner, filed_on, length(id), id",
-      )
-      .iterate(form) as IterableIterator<{ id: string; filed_on: string; row: string }>;
+    db.prepare(`${columns} = ? ${order}`).iterate(form) as IterableIterator<Row>;
+  const formD = ({ filed_on, row }: Row): FormD => ({
+    ...(JSON.parse(row) as FormD),
+    filedOn: filed_on === "" ? null : filed_on,
+  });
+  const findFormD = db.prepare(`${columns} = 'D' and id = ?`);
+  const findAdviser = db.prepare(`${columns} = 'ADV' and length(owner) = length(?1) and owner = ?1 ${order}`);
+  // Equal rows stand in two archives, or twice in one.
+  const findParts = db.prepare(
+    "select distinct row from part where filing_id = ? order by kind, reference, row",
+  );
+  const adviserFiling = ({ id, row }: Row): AdviserFiling => {
+    const parts = findParts.all(id) as { row: string }[];
+    return joined(
+      JSON.parse(row) as Base,
+      parts.map((part) => JSON.parse(part.row) as AdvRow),
+    );
+  };
 
   return {
     /** Adds a filing. Returns whether it is the first of its accession number; of two, the quarter's is kept. */
@@ -102,28 +117,23 @@ export function openFilingStore(path: string) {
       };
     },
     *formD(): Generator<FormD, void> {
-      for (const { filed_on, row } of rowsOf("D"))
-        yield { ...(JSON.parse(row) as FormD), filedOn: filed_on === "" ? null : filed_on };
+      for (const row of rowsOf("D")) yield formD(row);
     },
+    formDOf: (accessions: readonly string[]): FormD[] =>
+      accessions.map((accession) => formD(findFormD.get(accession) as Row)),
     *advisers(): Generator<readonly AdviserFiling[], void> {
-      // Equal rows stand in two archives, or twice in one.
-      const parts = db.prepare(
-        "select distinct row from part where filing_id = ? order by kind, reference, row",
-      );
       let filings: AdviserFiling[] = [];
-      for (const { id, row } of rowsOf("ADV")) {
-        const rows = (parts.all(id) as { row: string }[]).map(
-          (part) => JSON.parse(part.row) as AdvRow,
-        );
-        const filing = joined(JSON.parse(row) as Base, rows);
-        if (filings.length > 0 && filings[0]!.crd !== filing.crd) {
+      for (const row of rowsOf("ADV")) {
+        if (filings.length > 0 && filings[0]!.crd !== row.owner) {
           yield filings;
           filings = [];
         }
-        filings.push(filing);
+        filings.push(adviserFiling(row));
       }
       if (filings.length > 0) yield filings;
     },
+    adviserFilingsOf: (crd: string): AdviserFiling[] =>
+      (findAdviser.all(crd) as Row[]).map(adviserFiling),
     close(): void {
       if (db.isOpen) db.close();
       rmSync(path, { force: true });
@@ -132,6 +142,8 @@ export function openFilingStore(path: string) {
 }
 
 type Form = "D" | "ADV";
+/** Row of the table `filing`. */
+type Row = Record<"id" | "owner" | "filed_on" | "row", string>;
 type RowOf<K extends AdvRow["kind"]> = Extract<AdvRow, { kind: K }>;
 type Base = RowOf<"base">["filing"];
 

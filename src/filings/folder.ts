@@ -88,8 +88,7 @@ export async function readFilings(
   const order = (correction: Correction) => JSON.stringify({ ...correction, line: 0 });
   corrections.sort((a, b) => inBytes(order(a), order(b)));
   leftOut.sort((a, b) => inBytes(a.file, b.file));
-  const { formD, advisers, close } = store;
-  return { filings: { formD, advisers, corrections, geography, close }, report };
+  return { filings: { ...store, corrections, geography }, report };
 }
 
 function openReader(scratchFile: string, salt: string, leftOut: FilingsReport["leftOut"]) {

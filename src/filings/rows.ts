@@ -191,6 +191,10 @@ export interface Filings {
   formD(): Iterable<FormD>;
   /** Yields each adviser's filings together, by CRD, oldest first. */
   advisers(): Iterable<readonly AdviserFiling[]>;
+  /** Returns the filings of accession numbers, in their order. */
+  formDOf(accessions: readonly string[]): FormD[];
+  /** Returns the filings of an adviser, oldest first. */
+  adviserFilingsOf(crd: string): readonly AdviserFiling[];
   corrections: readonly Correction[];
   geography: Geography;
   close(): void;

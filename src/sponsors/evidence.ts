@@ -47,7 +47,7 @@ export const dealOnly = "its name is that of this deal";
  * @param given `why` is the reason for taking it, unless `refusal` tells why it is refused.
  */
 export function candidateOf(
-  filing: FormD | null,
+  filing: Pick<FormD, "accession"> | null,
   given: Pick<Candidate, "basis" | "field" | "text" | "firm" | "why"> &
     Partial<Pick<Candidate, "confidence">> & { refusal?: string | null },
 ): Candidate {

@@ -48,7 +48,10 @@ export function totalsOf(offerings: readonly Offering[]) {
  * Returns the date of a filing. One that no header and no index dates has the year of its accession number, which is
  * that of its submission.
  */
-export function filedOn({ filedOn: date, accession }: FormD): string {
+export function filedOn({
+  filedOn: date,
+  accession,
+}: Pick<FormD, "filedOn" | "accession">): string {
   if (date !== null) return date;
   const year = Number(accession.split("-")[1]);
   return String(year < 93 ? 2000 + year : 1900 + year);

@@ -1,5 +1,5 @@
 /** Puts the principals of a GP together from every filing that names them. Nobody is merged across GPs. */
-import type { AdviserFiling, Correction } from "#filings/rows.ts";
+import type { AdviserFiling, Correction, FormD } from "#filings/rows.ts";
 import type { CanonicalPrincipal, EvidenceDocument } from "#records/canonical.ts";
 import type { Provenance } from "#records/common.ts";
 import { editDistance } from "#records/edit-distance.ts";
@@ -58,7 +58,7 @@ interface Corrected {
  * @param advisers the Form ADV filings of its CRD numbers, oldest first.
  */
 export function principalsOf(
-  gp: ResolvedGp,
+  gp: ResolvedGp<FormD>,
   advisers: readonly AdviserFiling[],
   { corrections, unmet, publicId }: Corrected,
 ): {
@@ -136,7 +136,7 @@ function adviserMentions(filing: AdviserFiling): Mention[] {
     });
 }
 
-function vehicleMentions({ vehicles }: ResolvedGp): Mention[] {
+function vehicleMentions({ vehicles }: ResolvedGp<FormD>): Mention[] {
   return vehicles.flatMap(({ cik, filings, link }) =>
     filings.flatMap((filing) =>
       filing.persons.flatMap((person): Mention[] => {

@@ -1,5 +1,5 @@
 /** Hands on what was weighed for each record: the words of filings, what was taken or refused, and why. */
-import type { AdviserFiling, Correction } from "#filings/rows.ts";
+import type { AdviserFiling, Correction, FormD } from "#filings/rows.ts";
 import type { Evidence } from "#records/canonical.ts";
 import type { Candidate } from "./evidence.ts";
 import { entityOf } from "./names.ts";
@@ -26,7 +26,7 @@ const correctedBy = (corrections: readonly Correction[]): Evidence[] =>
 
 /** Returns a candidate of a vehicle as evidence. @param others the same of other filings. */
 function evidenceOf(
-  { filings }: Vehicle,
+  { filings }: Vehicle<FormD>,
   { document, field, text, firm, basis, confidence, isTaken, why }: Candidate,
   others: readonly Candidate[] = [],
 ): Evidence {
@@ -48,9 +48,13 @@ const bestFirst = (one: Evidence, other: Evidence) =>
   other.is_taken - one.is_taken || other.confidence - one.confidence;
 
 /** Returns whom the filings of a project propose as sponsor and, if nobody is, the persons of the latest. */
-export function projectEvidence(vehicle: Vehicle, minConfidence: number): Evidence[] {
+export function projectEvidence(
+  vehicle: Vehicle<FormD>,
+  candidates: readonly Candidate[],
+  minConfidence: number,
+): Evidence[] {
   const { link, filings } = vehicle;
-  const all = new Set([...(link === null ? [] : [link.evidence]), ...vehicle.candidates]);
+  const all = new Set([...(link === null ? [] : [link.evidence]), ...candidates]);
   const said = ({ basis, field, text, stem }: Candidate) => [basis, field, text, stem].join("\n");
   const rows = [...Map.groupBy(all, said).values()].map(([one, ...others]): Evidence => {
     const row = evidenceOf(vehicle, one!, others);
@@ -73,7 +77,7 @@ export function projectEvidence(vehicle: Vehicle, minConfidence: number): Eviden
 
 /** Returns what makes a GP: corrections, its own Form ADV, and the best evidence of each vehicle. */
 export function gpEvidence(
-  { vehicles }: ResolvedGp,
+  { vehicles }: ResolvedGp<FormD>,
   advisers: readonly AdviserFiling[],
   corrections: readonly Correction[],
 ): Evidence[] {

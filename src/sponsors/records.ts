@@ -28,30 +28,26 @@ const cut = (text: string) =>
 
 const once = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
+type FiledVehicle = Vehicle<FormD>;
+type FiledGp = ResolvedGp<FormD>;
+
 /** Yields an entry for each record: GPs with their principals first, then what their vehicles report. */
 export function* recordsOf(
   filings: Filings,
   resolution: Resolution,
   options: ResolveOptions,
 ): Iterable<SourceEntry> {
-  const byCrd = new Map(resolution.gps.flatMap((gp) => gp.crds.map((crd) => [crd, gp] as const)));
-  const reported = new Map<ResolvedGp, AdviserFiling[]>();
-  const made = new Set<ResolvedGp>();
-  for (const filed of filings.advisers()) {
-    const gp = byCrd.get(filed[0]!.crd);
-    if (gp === undefined) continue;
-    const all = [...(reported.get(gp) ?? []), ...filed];
-    reported.set(gp, all);
-    // Only a correction gives a GP several CRD numbers.
-    if (gp.crds.length > 1) continue;
-    yield* gpEntries(gp, all, filings, resolution.unmet, options);
-    reported.delete(gp);
-    made.add(gp);
+  const filed = (vehicle: Vehicle): FiledVehicle => ({
+    ...vehicle,
+    filings: filings.formDOf(vehicle.filings.map(({ accession }) => accession)),
+  });
+  for (const gp of resolution.gps) {
+    const advisers = gp.crds.flatMap((crd) => filings.adviserFilingsOf(crd));
+    const whole = { ...gp, vehicles: gp.vehicles.map(filed) };
+    yield* gpEntries(whole, advisers, filings, resolution.unmet, options);
   }
-  for (const gp of resolution.gps)
-    if (!made.has(gp))
-      yield* gpEntries(gp, reported.get(gp) ?? [], filings, resolution.unmet, options);
-  for (const vehicle of resolution.vehicles) yield* vehicleEntries(vehicle, filings, options);
+  for (const vehicle of resolution.vehicles)
+    yield* vehicleEntries(filed(vehicle), filings, resolution, options);
 }
 
 const entryOf = (
@@ -69,7 +65,7 @@ const entryOf = (
 });
 
 function* gpEntries(
-  gp: ResolvedGp,
+  gp: FiledGp,
   advisers: readonly AdviserFiling[],
   filings: Filings,
   unmet: Resolution["unmet"],
@@ -108,7 +104,7 @@ function* gpEntries(
 }
 
 function gpRecord(
-  gp: ResolvedGp,
+  gp: FiledGp,
   advisers: readonly AdviserFiling[],
   { geography }: Filings,
 ): CanonicalGp {
@@ -181,7 +177,7 @@ const some = (key: string, values: readonly string[]) =>
 
 const fileNumbers = (forms: readonly FormD[]) =>
   forms.flatMap(({ fileNumber }) => fileNumber ?? []);
-const ciksOf = ({ filings }: Vehicle) =>
+const ciksOf = ({ filings }: FiledVehicle) =>
   filings.flatMap(({ issuers }) => issuers.map(({ cik }) => cik));
 
 /** Returns a function that finds the fund that an adviser reports for a vehicle, by file number or else by name. */
@@ -189,7 +185,7 @@ function fundFinder(funds: readonly AdviserFund[]) {
   const byName = Map.groupBy(funds, ({ name }) => fold(name));
   const offered = funds.flatMap((fund) => fund.formDFiles.map((file) => ({ file, fund })));
   const byFile = Map.groupBy(offered, ({ file }) => file);
-  return (vehicle: Vehicle): AdviserFund | undefined => {
+  return (vehicle: FiledVehicle): AdviserFund | undefined => {
     const named = byName.get(fold(issuerName(vehicle))) ?? [];
     const filed = fileNumbers(vehicle.filings).flatMap((file) =>
       (byFile.get(file) ?? []).map(({ fund }) => fund),
@@ -201,7 +197,7 @@ function fundFinder(funds: readonly AdviserFund[]) {
 type FindFund = ReturnType<typeof fundFinder>;
 
 /** Returns the funds that an adviser reports, with what their notices say, and the other funds of a GP's notices. */
-function fundsOf(gp: ResolvedGp, adviser: AdviserFiling | undefined, findFund: FindFund): Fund[] {
+function fundsOf(gp: FiledGp, adviser: AdviserFiling | undefined, findFund: FindFund): Fund[] {
   const vehicles = gp.vehicles.filter(({ kind }) => kind === "fund");
   const offered = Map.groupBy(vehicles, (vehicle) => findFund(vehicle) ?? vehicle);
   const all = new Set([...(adviser?.funds ?? []), ...offered.keys()]);
@@ -241,7 +237,7 @@ function isFeeder(fund: AdviserFund | undefined, funds: readonly AdviserFund[]):
   return fund?.isFeeder === true && funds.some(({ fundId }) => fundId === fund.masterFundId);
 }
 
-function provenanceOf(gp: ResolvedGp, latest: AdviserFiling | undefined): Partial<Provenance> {
+function provenanceOf(gp: FiledGp, latest: AdviserFiling | undefined): Partial<Provenance> {
   if (gp.isRenamed) return { basis: "corrected", confidence: 1 };
   if (latest !== undefined) return { basis: "stated", confidence: 1, url: adviserUrl(latest.crd) };
   return linkProvenance(
@@ -250,7 +246,7 @@ function provenanceOf(gp: ResolvedGp, latest: AdviserFiling | undefined): Partia
 }
 
 /** Returns the provenance of a vehicle's link to its GP; what is named by nobody states only itself. */
-function linkProvenance({ filings, link }: Vehicle): Provenance {
+function linkProvenance({ filings, link }: FiledVehicle): Provenance {
   const latest = filings.at(-1)!;
   const filing = filings.find(({ accession }) => accession === link?.evidence.document) ?? latest;
   const { basis, confidence } = link?.evidence ?? { basis: "stated", confidence: 1 };
@@ -265,22 +261,23 @@ function mostFrequentPlace(forms: readonly FormD[]): Place | undefined {
   )[0]?.[1][0];
 }
 
-const issuerName = ({ filings }: Vehicle) => filings.at(-1)!.issuers[0]!.name;
+const issuerName = ({ filings }: FiledVehicle) => filings.at(-1)!.issuers[0]!.name;
 
 /** Returns an issuer's name without its legal form, in readable capitals. */
-function nameOf(vehicle: Vehicle): string {
+function nameOf(vehicle: FiledVehicle): string {
   const name = issuerName(vehicle);
   const words = name.split(/\s+/);
   while (words.length > 1 && firmKey(words.slice(0, -1).join(" ")) === firmKey(name)) words.pop();
   return readable(words.join(" ").replace(/[\s,]+$/, ""), name);
 }
 
-const marketOf = ({ filings }: Vehicle, geography: Filings["geography"]): string | null =>
+const marketOf = ({ filings }: FiledVehicle, geography: Filings["geography"]): string | null =>
   geography.marketOf(filings.at(-1)!.issuers[0]!.place);
 
 function* vehicleEntries(
-  vehicle: Vehicle,
+  vehicle: FiledVehicle,
   { geography }: Filings,
+  { candidatesOf }: Resolution,
   { minConfidence }: ResolveOptions,
 ): Iterable<SourceEntry> {
   const { cik, filings, link, kind } = vehicle;
@@ -324,7 +321,7 @@ function* vehicleEntries(
       },
       ...shared,
     };
-    const evidence = projectEvidence(vehicle, minConfidence);
+    const evidence = projectEvidence(vehicle, candidatesOf(filings), minConfidence);
     yield entryOf(record, latest.origin, { evidence });
   }
   if (vehicle.isAccommodation) return;

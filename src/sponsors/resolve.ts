@@ -14,7 +14,7 @@
  * The result depends on the rows alone, not on their order.
  */
 import { fold } from "#records/fold.ts";
-import type { AdviserFiling, Correction, Filings, FormD } from "#filings/rows.ts";
+import type { AdviserFiling, Correction, Filings, FormD, Place } from "#filings/rows.ts";
 import { candidatesOf } from "./candidates.ts";
 import {
   type Classification,
@@ -28,17 +28,26 @@ import { professionIn } from "./known-firms.ts";
 import { filedOn } from "./offerings.ts";
 import { entityOf, firmKey, isAddressLike, ownWords, readable, stemOf } from "./names.ts";
 
-export interface Vehicle extends Classification {
+/** An issuer of real estate. @typeParam F what is held of a filing: the whole of it, while its records are made. */
+export interface Vehicle<F = FilingFacts> extends Classification {
   cik: string;
   /** Its Form D filings, oldest first. */
-  filings: readonly FormD[];
+  filings: readonly F[];
   /** GP and the evidence for it; null if nobody is named. */
   link: { gp: ResolvedGp; evidence: Candidate } | null;
-  /** All that was weighed, that which was taken first. */
-  candidates: Candidate[];
 }
 
-export interface ResolvedGp {
+/** Facts of a filing by which vehicles become those of a GP. The whole filing is read again where it is needed. */
+interface FilingFacts
+  extends
+    Pick<FormD, "accession" | "fileNumber" | "filedOn">,
+    Pick<Place, "state" | "addressHash"> {
+  name: string;
+  /** Folded first and last names of its persons, without firms. */
+  people: readonly string[];
+}
+
+export interface ResolvedGp<F = FilingFacts> {
   /** `crd:N`, else `cik:` and the lowest CIK of its vehicles. */
   key: string;
   name: string;
@@ -46,7 +55,7 @@ export interface ResolvedGp {
   /** CRD numbers, lowest first; several only by a correction. */
   crds: readonly string[];
   /** Vehicles by CIK. */
-  vehicles: readonly Vehicle[];
+  vehicles: readonly Vehicle<F>[];
   /** Best evidence for the GP; null for an adviser, which states itself. */
   evidence: Candidate | null;
   /** True if a correction gave the name. */
@@ -62,6 +71,8 @@ export interface Resolution {
   leftOut: ReadonlyMap<string, number>;
   /** Corrections that met nothing; those of persons are known once all records were made. */
   unmet: Set<Correction>;
+  /** Returns all that a vehicle's filings let one weigh, that which is taken first. @param filings oldest first. */
+  candidatesOf: (filings: readonly FormD[]) => Candidate[];
 }
 
 export interface ResolveOptions {
@@ -76,19 +87,25 @@ const hubFilings = 60;
 
 export function resolveSponsors(filings: Filings, options: ResolveOptions): Resolution {
   const advisers = indexAdvisers(filings);
-  const { vehicles, leftOut } = readVehicles(filings, advisers);
+  const { vehicles, leftOut, proposals } = readVehicles(filings, advisers);
   const houses = openHouses(options, advisers, vehicles);
-  for (const vehicle of vehicles) {
-    const best = bestOf(vehicle.candidates);
-    if (best === null || best.confidence < options.minConfidence) continue;
-    const filing = vehicle.filings.find(({ accession }) => accession === best.document)!;
-    houses.add(vehicle, best, adviserOf(filing, best, advisers));
-  }
+  for (const { vehicle, evidence, crd } of proposals)
+    if (evidence.confidence >= options.minConfidence) houses.add(vehicle, evidence, crd);
   for (const crd of gpAdvisers(filings, vehicles)) houses.addAdviser(crd);
   joinClusters(vehicles, houses);
   const unmet = new Set(filings.corrections.filter((one) => !houses.correct(one)));
-  return { gps: houses.gps(), vehicles, leftOut, unmet };
+  const candidatesOf = (some: readonly FormD[]) =>
+    inOrder(some.map((filing) => weigh(filing, advisers))).flat();
+  return { gps: houses.gps(), vehicles, leftOut, unmet, candidatesOf };
 }
+
+/** Returns what Form ADV says of a filing, and what the filing itself says. */
+const weigh = (filing: FormD, advisers: Advisers): [Candidate[], Candidate[]] =>
+  mayBeRealEstate(filing) ? [adviserCandidates(filing, advisers), candidatesOf(filing)] : [[], []];
+
+/** Puts what filings say in the order of trust: Form ADV before any notice, then the latest. @param all oldest first. */
+const inOrder = <T>(all: readonly (readonly [T, T])[]): T[] =>
+  [0, 1].flatMap((kind) => all.toReversed().map((pair) => pair[kind]!));
 
 /** Facts of all advisers that tell whose a vehicle is. */
 type Advisers = ReturnType<typeof indexAdvisers>;
@@ -154,26 +171,38 @@ const peopleOf = ({ persons }: FormD): string[] =>
     .filter((person) => person.first && person.last && entityOf(person) === null)
     .map(({ first, last }) => `${fold(first!).split(" ")[0]} ${fold(last!)}`);
 
+/** Best evidence of a vehicle, with the CRD number of the adviser that it names, or null. */
+interface Proposal {
+  evidence: Candidate;
+  crd: string | null;
+}
+
 function readVehicles(filings: Filings, advisers: Advisers) {
   const leftOut = new Map<string, number>();
-  const byCik = new Map<string, Vehicle & { filings: FormD[] }>();
-  const proposed = new Map<FormD, Candidate[][]>();
+  const byCik = new Map<string, Vehicle & { filings: FilingFacts[] }>();
+  const proposed = new Map<FilingFacts, readonly [Proposal | null, Proposal | null]>();
   for (const filing of filings.formD()) {
-    const candidates = mayBeRealEstate(filing)
-      ? [adviserCandidates(filing, advisers), candidatesOf(filing)]
-      : [];
+    const candidates = weigh(filing, advisers);
     const classification = classify(filing, ...sponsorsOf(filing, candidates.flat(), advisers));
     if (classification.kind === "out") {
       leftOut.set(classification.reason, (leftOut.get(classification.reason) ?? 0) + 1);
       continue;
     }
-    proposed.set(filing, candidates);
-    const { cik } = filing.issuers[0]!;
+    const { cik, name, place } = filing.issuers[0]!;
+    const { accession, fileNumber, filedOn: date } = filing;
+    const { state, addressHash } = place;
+    const people = [...new Set(peopleOf(filing))];
+    const facts = { accession, fileNumber, filedOn: date, name, state, addressHash, people };
+    const best = (some: readonly Candidate[]): Proposal | null => {
+      const evidence = bestOf(some);
+      return evidence && { evidence, crd: adviserOf(filing, evidence, advisers) };
+    };
+    proposed.set(facts, [best(candidates[0]), best(candidates[1])]);
     const found = byCik.get(cik);
     if (found === undefined)
-      byCik.set(cik, { cik, ...classification, filings: [filing], link: null, candidates: [] });
+      byCik.set(cik, { cik, ...classification, filings: [facts], link: null });
     else {
-      found.filings.push(filing);
+      found.filings.push(facts);
       // A fund in one filing is a fund in all, since projects do not pool.
       if (classification.kind === "fund" && found.kind === "project")
         Object.assign(found, classification);
@@ -181,13 +210,13 @@ function readVehicles(filings: Filings, advisers: Advisers) {
     }
   }
   const vehicles = [...byCik.values()].sort((a, b) => (a.cik < b.cik ? -1 : 1));
-  for (const vehicle of vehicles) {
-    vehicle.filings.sort(byAge);
-    const all = vehicle.filings.toReversed().map((one) => proposed.get(one)!);
-    // Form ADV goes before any notice of an offering.
-    vehicle.candidates = [0, 1].flatMap((kind) => all.flatMap((one) => one[kind]!));
-  }
-  return { vehicles, leftOut };
+  const proposals = vehicles.flatMap((vehicle) => {
+    const all = inOrder(vehicle.filings.sort(byAge).map((one) => proposed.get(one)!));
+    const found = all.filter((one) => one !== null);
+    const best = bestOf(found.map(({ evidence }) => evidence));
+    return best === null ? [] : [{ vehicle, ...found.find(({ evidence }) => evidence === best)! }];
+  });
+  return { vehicles, leftOut, proposals };
 }
 
 /** Returns the names of the firms that stand behind a filing, and why one of them makes it real estate, or null. */
@@ -214,8 +243,9 @@ function sponsorsOf(
 }
 
 /** Returns a string that sorts filings by age. An undated one is taken as the last of its year. */
-const ageOf = (filing: FormD) => `${filing.filedOn ?? `${filedOn(filing)}-99`} ${filing.accession}`;
-const byAge = (a: FormD, b: FormD) => (ageOf(a) < ageOf(b) ? -1 : 1);
+const ageOf = (filing: FilingFacts) =>
+  `${filing.filedOn ?? `${filedOn(filing)}-99`} ${filing.accession}`;
+const byAge = (a: FilingFacts, b: FilingFacts) => (ageOf(a) < ageOf(b) ? -1 : 1);
 
 /** Returns the candidate that was taken with the highest confidence; of equal ones the first. */
 function bestOf(candidates: Iterable<Candidate>): Candidate | null {
@@ -286,7 +316,7 @@ function* gpAdvisers(filings: Filings, vehicles: readonly Vehicle[]): Iterable<s
   const all = vehicles.flatMap((vehicle) => vehicle.filings);
   const offerings = {
     files: new Set(all.flatMap(({ fileNumber }) => fileNumber ?? [])),
-    fundNames: new Set(all.map(({ issuers }) => fold(issuers[0]!.name))),
+    fundNames: new Set(all.map(({ name }) => fold(name))),
   };
   for (const filed of filings.advisers()) {
     const latest: AdviserFiling = filed.at(-1)!;
@@ -490,14 +520,11 @@ function mostFrequent({ vehicles }: House, part: "name" | "firm"): string {
 /** Returns keys of which vehicles of one house share at least one. */
 function houseKeys({ filings }: Vehicle, { stem, firm }: Candidate): string[] {
   const own = (value: string) => `${stem}|${value}`;
-  const keys = filings.flatMap((filing) => {
-    const { addressHash } = filing.issuers[0]!.place;
-    return [
-      ...(addressHash === null ? [] : [own(addressHash)]),
-      ...peopleOf(filing).map((person) => own(person)),
-    ];
-  });
-  const { state } = filings.at(-1)!.issuers[0]!.place;
+  const keys = filings.flatMap(({ addressHash, people }) => [
+    ...(addressHash === null ? [] : [own(addressHash)]),
+    ...people.map(own),
+  ]);
+  const { state } = filings.at(-1)!;
   const name = stem.includes(" ") ? stem : firmKey(firm);
   return [...new Set([...keys, ...(state === null ? [] : [`${name}|in ${state}`])])].sort();
 }
@@ -505,10 +532,7 @@ function houseKeys({ filings }: Vehicle, { stem, firm }: Candidate): string[] {
 /** Joins vehicles that nothing names to those with which they share an address and a person. */
 function joinClusters(vehicles: readonly Vehicle[], houses: Houses): void {
   const placed = vehicles.flatMap((vehicle) =>
-    vehicle.filings.map((filing) => {
-      const { addressHash } = filing.issuers[0]!.place;
-      return { vehicle, addressHash, people: [...new Set(peopleOf(filing))] };
-    }),
+    vehicle.filings.map(({ addressHash, people }) => ({ vehicle, addressHash, people })),
   );
   const uses = new Map<string | null, number>();
   for (const { addressHash, people } of placed)
@@ -532,11 +556,10 @@ function joinClusters(vehicles: readonly Vehicle[], houses: Houses): void {
       const evidence = candidateOf(filing, {
         basis: "cluster",
         field: "RELATEDPERSONS",
-        text: filing.issuers[0]!.name,
+        text: filing.name,
         firm,
         why: "it shares an address and a person with other vehicles of the firm",
       });
-      vehicle.candidates.unshift(evidence);
       houses.put(vehicle, evidence, joined);
     }
   }
@@ -557,7 +580,7 @@ function connected(sets: Iterable<ReadonlySet<Vehicle>>): Vehicle[][] {
 
 /** Returns the words with which the names of all vehicles begin, or null if they name nobody. */
 function commonBeginning(vehicles: readonly Vehicle[]): string | null {
-  const names = vehicles.map(({ filings }) => filings.at(-1)!.issuers[0]!.name);
+  const names = vehicles.map(({ filings }) => filings.at(-1)!.name);
   if (names.length < 2 || names.some(isAddressLike)) return null;
   const [first = [], ...others] = names.map((name) => name.split(/\s+/));
   let length = 0;

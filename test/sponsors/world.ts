@@ -106,6 +106,9 @@ export function resolved({
   const filings: Filings = {
     formD: () => forms,
     advisers: () => advisers,
+    formDOf: (accessions) =>
+      accessions.map((number) => forms.find(({ accession }) => accession === number)!),
+    adviserFilingsOf: (crd) => advisers.find(([first]) => first!.crd === crd) ?? [],
     corrections,
     geography: { marketOf: ({ state }) => (state === "TX" ? "Dallas, TX" : null) },
     close: () => {},
