@@ -65,7 +65,9 @@ export function openFilingStore(path: string) {
     filedOn: filed_on === "" ? null : filed_on,
   });
   const findFormD = db.prepare(`${columns} = 'D' and id = ?`);
-  const findAdviser = db.prepare(`${columns} = 'ADV' and length(owner) = length(?1) and owner = ?1 ${order}`);
+  const findAdviser = db.prepare(
+    `${columns} = 'ADV' and length(owner) = length(?1) and owner = ?1 ${order}`,
+  );
   // Equal rows stand in two archives, or twice in one.
   const findParts = db.prepare(
     "select distinct row from part where filing_id = ? order by kind, reference, row",

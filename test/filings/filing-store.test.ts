@@ -41,6 +41,7 @@ test("filings come by file number or else CIK, then by date and accession number
     for (const one of filings) assert.ok(store.addFormD(one, false));
     assert.deepEqual(store.seal(), {
       formD: 5,
+      newest: { form_d: "2026-06-30", form_adv: null },
       unnumbered: 1,
       undated: 0,
       advisers: 0,
