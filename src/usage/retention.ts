@@ -1,6 +1,7 @@
 /** Removes old records in small steps, so that writes never wait long. SQLite returns their space to the disk. */
 import type { DatabaseSync } from "node:sqlite";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds, hourOf } from "#store/durations.ts";
+import type { PostgresSession } from "#store/postgres.ts";
 
 export interface Retention {
   /** Days for which a request is kept; 0 for no request log. */
@@ -12,7 +13,7 @@ export interface Retention {
 export const hoursKeptDays = 400;
 
 /** Maximum number of requests that a step removes. */
-export const removedAtOnce = 5000;
+const removedAtOnce = 5000;
 
 /**
  * Time from a search that finds no old requests to the next search, in ms. A search may read the whole log. Old
@@ -54,8 +55,47 @@ export function openRetention(
   };
 }
 
+const lastSurplus = "select max(number) - $1 as number from request";
+
+/** SQL that removes requests, except those that another instance is removing. */
+const removeRequests = `
+  delete from request where ctid = any(array(
+    select ctid from request where at < $1 or number <= $2 limit ${removedAtOnce} for update skip locked)) returning 1`;
+
+/**
+ * Returns a function that runs one step and reports whether it removed requests or sums. It throws as
+ * `PostgresSession.query` does; the step has then removed all of its records or none. `now` is in ms since 1970.
+ */
+export function openPostgresRetention(
+  retention: Retention,
+): (session: Pick<PostgresSession, "query">, now: number) => Promise<boolean> {
+  const look = openLook();
+  /** Number of the newest surplus request. It is kept until a step finds no more requests to remove. */
+  let surplus: number | undefined;
+  return async (session, now) => {
+    const { query } = session;
+    const start = logStartOf(now, retention);
+    await query("update request_log_start set at = $1 where at <> $1", [start]);
+    if (!look.isDue(now)) return false;
+    surplus ??=
+      (await query<{ number: number | null }>(lastSurplus, [retention.logRowsMax]))[0]!.number ?? 0;
+    if ((await query(removeRequests, [start, surplus])).length > 0) return true;
+    surplus = undefined;
+    const keptFrom = now - hoursKeptDays * dayMilliseconds;
+    const removed = await query(
+      "delete from usage_hour where hour = (select min(hour) from usage_hour) and hour < $1 returning 1",
+      [hourOf(keptFrom)],
+    );
+    const endedBefore = new Date(keptFrom).toISOString();
+    await query("delete from usage_writer where written_at < $1", [endedBefore]);
+    if (removed.length > 0) return true;
+    look.foundNothing(now);
+    return false;
+  };
+}
+
 /** Returns a schedule of searches for old records. A search is due until one finds nothing, and again an hour later. */
-export function openLook() {
+function openLook() {
   let nothingAt = -Infinity;
   return {
     isDue: (now: number) => Math.abs(now - nothingAt) >= lookEveryMilliseconds,
@@ -67,7 +107,7 @@ export function openLook() {
  * Returns the start of the visible log, in ms since 1970. It is rounded down to the minute, so that not every batch
  * moves it. Older requests are hidden.
  */
-export const logStartOf = (now: number, { logDays }: Retention): number =>
+const logStartOf = (now: number, { logDays }: Retention): number =>
   logDays === 0
     ? Number.MAX_SAFE_INTEGER
     : Math.max(wholeMinutes(now) - logDays * dayMilliseconds, 0);

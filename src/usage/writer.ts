@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { type Batch, type NumberedBatch, openRecorder } from "./recording.ts";
 import type { Retention } from "./retention.ts";
-import type { WriterMessage, WriterReply, WriterSetting } from "./writer-thread.ts";
+import type { WriterMessage, WriterReply, WriterSetting } from "./writer-worker.ts";
 
 export type Recording = ReturnType<typeof openRecording>;
 
@@ -148,7 +148,7 @@ type StartedThread = ReturnType<typeof startThread>;
 const youngGenerationMegabytes = 4;
 
 function startThread(setting: WriterSetting, onEnd: (fault: string) => void) {
-  const worker = new Worker(new URL("./writer-thread.ts", import.meta.url), {
+  const worker = new Worker(new URL("./writer-worker.ts", import.meta.url), {
     workerData: setting,
     resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMegabytes },
   });

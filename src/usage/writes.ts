@@ -1,8 +1,12 @@
-/** Writes each batch to `usage.sqlite` in one transaction, with prepared statements. */
+/**
+ * Writes batches: to `usage.sqlite`, each in one transaction, or to PostgreSQL, where a batch counts once even if it is
+ * sent again after a lost answer.
+ */
 import type { DatabaseSync } from "node:sqlite";
 import { hourMilliseconds, hourOf } from "#store/durations.ts";
 import type { UsageHourTable } from "#store/usage-schema.ts";
-import { type Batch, requestsIn, type ChunkRequest } from "./recording.ts";
+import type { PostgresSession } from "#store/postgres.ts";
+import { type Batch, type ChunkRequest, type NumberedBatch, requestsIn } from "./recording.ts";
 
 /** Statement that writes a key's last use, unless the stored one is later. */
 const rememberKeyUse = `
@@ -82,8 +86,104 @@ export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch:
   };
 }
 
+type Query = PostgresSession["query"];
+
+/**
+ * Returns a function that writes one batch. If the function rejects, the batch may still have been written. Another
+ * call with the same number counts the batch only once, even if the server runs the first statement later.
+ * @param query runs SQL on the current session.
+ * @param keepsLog true to log each request, besides adding it to the sums.
+ * @param writer id of the writer that numbers the batches.
+ */
+export function openPostgresWrites(
+  query: Query,
+  keepsLog: boolean,
+  writer: string,
+): (numbered: NumberedBatch) => Promise<void> {
+  const numbersOf = openWords(query);
+  return async ({ number, batch: { keyUse, requests } }) => {
+    if (keyUse.length > 0) await query(rememberKeyUses, [JSON.stringify(keyUse)]);
+    if (requests.count === 0) return;
+    const sums = openHourSums(requests.words);
+    const numbers = keepsLog ? await numbersOf(requests.words) : [];
+    const logged: object[] = [];
+    for (const one of requestsIn(requests)) {
+      sums.add(one);
+      if (keepsLog) logged.push(rowOf(one, numbers));
+    }
+    const writtenAt = new Date().toISOString();
+    const values = [writer, number, writtenAt, JSON.stringify(sums.rows()), JSON.stringify(logged)];
+    await query({ name: "usage_add", text: addBatch }, values);
+  };
+}
+
+/**
+ * Statement that adds a batch. The writer's row prevents duplicates: a repeated statement waits until the first is
+ * committed or rolled back. It adds nothing if the row's batch number is then not below its own. Sums are added in a
+ * fixed order, so that instances cannot deadlock.
+ */
+const addBatch = `
+  with once as (
+    insert into usage_writer (id, batch, written_at) values ($1, $2, $3)
+    on conflict (id) do update set batch = excluded.batch, written_at = excluded.written_at
+      where usage_writer.batch < excluded.batch
+    returning 1
+  ), of_hours as (
+    insert into usage_hour
+    select own.* from once, json_populate_recordset(null::usage_hour, $4) as own
+    order by account, hour, key, operation, status
+    on conflict (account, hour, key, operation, status) do update set
+      requests = usage_hour.requests + excluded.requests,
+      bytes = usage_hour.bytes + excluded.bytes,
+      milliseconds = usage_hour.milliseconds + excluded.milliseconds
+  )
+  insert into request (account, at, key, operation, status, hundredths, bytes, dataset, problem, id, query)
+  select account, at, key, operation, status, hundredths, bytes, dataset, problem, id, query
+  from once, json_populate_recordset(null::request, $5)`;
+
+/** Statement that writes keys' last use, in a fixed order, so that instances cannot deadlock. */
+const rememberKeyUses = `
+  insert into key_use select * from json_populate_recordset(null::key_use, $1) order by key_id
+  on conflict (key_id) do update set last_used_at = excluded.last_used_at, network = excluded.network
+    where key_use.last_used_at < excluded.last_used_at`;
+
+/** Returns a request's row in the log. */
+const rowOf = ({ requestId, ...others }: ChunkRequest, numbers: WordNumbers) => ({
+  ...others,
+  key: numbers[others.key],
+  operation: numbers[others.operation],
+  dataset: numbers[others.dataset],
+  problem: numbers[others.problem],
+  id: `\\x${Buffer.from(packRequestId(requestId)).toString("hex")}`,
+});
+
+/** Numbers of a chunk's words, by word index. */
+type WordNumbers = readonly (number | null)[];
+
+/**
+ * Returns a function that finds the numbers of words, and adds missing words to the table, which keeps them for good.
+ */
+function openWords(query: Query): (words: readonly string[]) => Promise<WordNumbers> {
+  const known = new Map<string, number>();
+  return async ([, ...words]) => {
+    const unknown = words.filter((word) => !known.has(word));
+    if (unknown.length > 0) {
+      await query(
+        "insert into word (word) select * from unnest($1::text[]) order by 1 on conflict do nothing",
+        [unknown],
+      );
+      const found = await query<{ word: string; number: number }>(
+        "select word, number from word where word = any($1)",
+        [unknown],
+      );
+      for (const { word, number } of found) known.set(word, number);
+    }
+    return [null, ...words.map((word) => known.get(word)!)];
+  };
+}
+
 /** Opens sums of a batch's requests by hour, account, key, operation and status. @param words the chunk's words. */
-export function openHourSums(words: readonly string[]) {
+function openHourSums(words: readonly string[]) {
   const all = new Map<string, Omit<UsageHourTable, "milliseconds"> & { hundredths: number }>();
   return {
     add({ at, account, key, operation, status, bytes, hundredths }: ChunkRequest) {

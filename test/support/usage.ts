@@ -5,7 +5,6 @@ import type { TestContext } from "node:test";
 import { connectPostgres, type PostgresSession } from "#store/postgres.ts";
 import { usageFile, usageShape, openFile } from "#store/sqlite-file.ts";
 import { openUsage, type UsageStore } from "#store/stores.ts";
-import { openPostgresRetention, openPostgresWrites } from "#usage/postgres.ts";
 import {
   type AnsweredRequest,
   type Batch,
@@ -14,10 +13,10 @@ import {
   requestsIn,
 } from "#usage/recording.ts";
 import { readRequests, requestsInPages } from "#usage/request-log.ts";
-import { openRetention, type Retention } from "#usage/retention.ts";
+import { openPostgresRetention, openRetention, type Retention } from "#usage/retention.ts";
 import { readSums } from "#usage/totals.ts";
 import { openWriter, type WriterOptions } from "#usage/writer.ts";
-import { openWrites } from "#usage/writes.ts";
+import { openPostgresWrites, openWrites } from "#usage/writes.ts";
 import { noon } from "./control.ts";
 import { type StorePlace, storePlace } from "./for-each-store.ts";
 import { temporaryFolder } from "./temporary-folder.ts";

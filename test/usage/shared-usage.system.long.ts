@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { makeRequestId } from "#http/routes.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { connectPostgres } from "#store/postgres.ts";
-import { openPostgresWrites } from "#usage/postgres.ts";
+import { openPostgresWrites } from "#usage/writes.ts";
 import { readRequests } from "#usage/request-log.ts";
 import { sizeOf, type WriterOptions } from "#usage/writer.ts";
 import { anyRequest } from "../support/any-request.ts";

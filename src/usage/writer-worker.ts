@@ -4,8 +4,8 @@ import { StoreFault } from "#store/domain-error.ts";
 import { usageFile, usageShape, openFile } from "#store/sqlite-file.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import type { NumberedBatch } from "./recording.ts";
-import { openRetention, type Retention } from "./retention.ts";
-import { openWrites } from "./writes.ts";
+import { openPostgresRetention, openRetention, type Retention } from "./retention.ts";
+import { openPostgresWrites, openWrites } from "./writes.ts";
 
 export interface WriterSetting {
   dataDir: string;
@@ -91,15 +91,34 @@ function tidy(now: number): void {
 }
 
 async function openStore(): Promise<OpenStore> {
-  if (databaseUrl !== null) {
-    const { openPostgresStore } = await import("./postgres.ts");
-    return openPostgresStore(databaseUrl, retention, writer);
-  }
+  if (databaseUrl !== null) return openPostgresStore(databaseUrl);
   const connection = openFile(usageShape(dataDir, busyMilliseconds));
   const write = openWrites(connection, retention.logDays > 0);
   return {
     write: ({ batch }) => write(batch),
     tidy: openRetention(connection, retention),
     close: () => connection.close(),
+  };
+}
+
+/** Opens a store that connects with its first write, and again after an outage. */
+async function openPostgresStore(url: string): Promise<OpenStore> {
+  const { openLastingSession } = await import("#store/postgres.ts");
+  const removeOld = openPostgresRetention(retention);
+  // A server crash may lose the last second's writes. Usage is not worth a wait for the disk at each commit.
+  const session = openLastingSession(url, {
+    name: "gp-records usage",
+    settings: { synchronous_commit: "off" },
+  });
+  return {
+    write: openPostgresWrites(session.query, retention.logDays > 0, writer),
+    async tidy(now: number) {
+      // This machine's clock may be ahead. Records that are still to be kept must not be removed because of it.
+      const [clock] = await session.query<{ now: number }>(
+        "select floor(extract(epoch from clock_timestamp()) * 1000) as now",
+      );
+      return removeOld(session, Math.min(now, clock!.now));
+    },
+    close: session.close,
   };
 }
