@@ -4,26 +4,9 @@ import { StoreFault } from "#store/domain-error.ts";
 import { usageFile, usageShape, openFile } from "#store/sqlite-file.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import type { NumberedBatch } from "./recording.ts";
-import { openPostgresRetention, openRetention, type Retention } from "./retention.ts";
+import { openPostgresRetention, openRetention } from "./retention.ts";
+import type { WriterMessage, WriterReply, WriterSetting } from "./writer.ts";
 import { openPostgresWrites, openWrites } from "./writes.ts";
-
-export interface WriterSetting {
-  dataDir: string;
-  /** PostgreSQL database to write to; null for a file in `dataDir`. */
-  databaseUrl: string | null;
-  busyMilliseconds: number;
-  retention: Retention;
-  /** Id of the writer that numbers the batches. A server has a new writer each time it starts. */
-  writer: string;
-}
-
-export type WriterMessage = NumberedBatch | "close";
-
-export interface WriterReply {
-  isWritten: boolean;
-  /** Reason why the batch was not written, or why old records cannot be removed; null if neither failed. */
-  fault: string | null;
-}
 
 /** Store that batches are written to. With SQLite, calls are finished when they return. */
 interface OpenStore {

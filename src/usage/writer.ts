@@ -6,9 +6,26 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { type Batch, type NumberedBatch, openRecorder } from "./recording.ts";
 import type { Retention } from "./retention.ts";
-import type { WriterMessage, WriterReply, WriterSetting } from "./writer-worker.ts";
 
 export type Recording = ReturnType<typeof openRecording>;
+
+export interface WriterSetting {
+  dataDir: string;
+  /** PostgreSQL database to write to; null for a file in `dataDir`. */
+  databaseUrl: string | null;
+  busyMilliseconds: number;
+  retention: Retention;
+  /** Id of the writer that numbers the batches. A server has a new writer each time it starts. */
+  writer: string;
+}
+
+export type WriterMessage = NumberedBatch | "close";
+
+export interface WriterReply {
+  isWritten: boolean;
+  /** Reason why the batch was not written, or why old records cannot be removed; null if neither failed. */
+  fault: string | null;
+}
 
 export interface WriterOptions
   extends Pick<WriterSetting, "dataDir">, Partial<Omit<WriterSetting, "dataDir" | "writer">> {
