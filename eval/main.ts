@@ -7,7 +7,8 @@ import { readFilings } from "#filings/folder.ts";
 import { ImportFault } from "#importers/import-fault.ts";
 import type { Candidate } from "#sponsors/evidence.ts";
 import { firmKey, stemOf } from "#sponsors/names.ts";
-import { resolveSponsors, type Vehicle } from "#sponsors/resolve.ts";
+import { resolveSponsors } from "#sponsors/resolve.ts";
+import type { Vehicle } from "#sponsors/vehicles.ts";
 
 const usage = `npm run eval:sponsors PATH…
 npm run eval:sponsors -- --labels FILE PATH…

@@ -1,11 +1,11 @@
 /** Evidence that a firm stands behind an issuer or a GP: which rule found it, where, and why it was taken or refused. */
-import type { FormD } from "#filings/rows.ts";
-import type { provenanceBases } from "#records/vocabulary.ts";
+import type { Correction, FormD, RelatedPerson } from "#filings/rows.ts";
+import type { Evidence } from "#records/canonical.ts";
+import type { Provenance } from "#records/common.ts";
 import { baseName, stemOf } from "./names.ts";
+import words from "./people-words.json" with { type: "json" };
 
-type Basis = (typeof provenanceBases)[number] | "corrected";
-
-export const confidenceOf: Readonly<Record<Basis, number>> = {
+export const confidenceOf: Readonly<Record<Provenance["basis"], number>> = {
   corrected: 1,
   stated: 1,
   adv_file_number: 1,
@@ -21,7 +21,7 @@ export const confidenceOf: Readonly<Record<Basis, number>> = {
 
 /** Firm that one filing proposes as sponsor, or a Form ADV or a correction for it. */
 export interface Candidate {
-  basis: Basis;
+  basis: Provenance["basis"];
   confidence: number;
   /** Field of the document in the document's words, such as `RELATIONSHIPCLARIFICATION`. */
   field: string;
@@ -65,10 +65,38 @@ export function candidateOf(
   };
 }
 
-/** Returns candidates without repetition of a firm by one basis, those taken first, then by confidence. */
-export function ranked(candidates: readonly Candidate[]): Candidate[] {
-  const order = (one: Candidate, other: Candidate) =>
-    Number(other.isTaken) - Number(one.isTaken) || other.confidence - one.confidence;
-  const keyOf = ({ basis, stem, isTaken }: Candidate) => `${basis} ${isTaken} ${stem}`;
-  return [...Map.groupBy(candidates.toSorted(order), keyOf).values()].map(([first]) => first!);
+/**
+ * Returns a filing's words for what a related person is, and the field that has them: the clarification, else the ticks.
+ * @param name name of the person or firm, put together.
+ */
+export function statementOf(
+  { first, middle, last, clarification, roles }: RelatedPerson,
+  name = [first, middle, last].filter(Boolean).join(" "),
+) {
+  const said = clarification ?? roles.map((role) => words.roles[role]).join(", ");
+  const field = clarification === null ? "RELATEDPERSONS" : "RELATIONSHIPCLARIFICATION";
+  return { field, said, text: `${name}: ${said}` };
 }
+
+/** Evidence of what its document states, unless it says otherwise. */
+export const stated = { firm: null, basis: "stated", confidence: 1, is_taken: 1 } as const;
+
+/** Returns a line of the corrections as the document that evidence is from. @param number the file and its line. */
+export const correctionForm = (number: string) => ({
+  form: "Correction",
+  number,
+  filer: null,
+  filed_on: null,
+  url: null,
+});
+
+/** Returns corrections of a record as its evidence. */
+export const correctedBy = (corrections: readonly Correction[]): Evidence[] =>
+  corrections.map(({ line, why: text }) => ({
+    ...correctionForm(`corrections.ndjson:${line}`),
+    ...stated,
+    field: "why",
+    text,
+    basis: "corrected",
+    why: "a correction says so",
+  }));

@@ -1,8 +1,9 @@
-/** Names of firms in filings: the base name, its stem, and what a name says of itself. */
+/** Names in filings: a firm's base name and stem, what a name says of its bearer, and which firms only serve others. */
 import { editDistance } from "#records/edit-distance.ts";
 import { fold } from "#records/fold.ts";
-import { isLegalForm } from "#records/legal-forms.ts";
-import type { RelatedPerson } from "#filings/rows.ts";
+import { isLegalForm, withoutForm } from "#records/legal-forms.ts";
+import type { AdviserOwner, RelatedPerson } from "#filings/rows.ts";
+import firms from "./known-firms.json" with { type: "json" };
 import respellings from "./respellings.json" with { type: "json" };
 import lists from "./words.json" with { type: "json" };
 
@@ -110,6 +111,12 @@ export const ownWords = (name: string): string[] =>
     .kept.filter(isDistinctive)
     .map(({ word }) => word.replaceAll(" ", ""));
 
+/** Returns a text that is at most so long, with `…` for what was cut off. */
+export const cut = (text: string, lengthMax = 500): string =>
+  text.length <= lengthMax
+    ? text
+    : `${text.slice(0, lengthMax - 1).replace(/[\ud800-\udbff]$|\s+$/, "")}…`;
+
 /**
  * Returns a name in mixed case if it is all capitals or all small letters. Numerals and acronyms keep their capitals.
  * @param whole the name that `name` is part of, whose letters tell
@@ -201,6 +208,13 @@ export const firmKey = (name: string): string => {
   return words.join(" ");
 };
 
+/** Returns a name without its legal form, in readable capitals. */
+export function shortName(name: string): string {
+  const words = name.split(/\s+/);
+  while (words.length > 1 && firmKey(words.slice(0, -1).join(" ")) === firmKey(name)) words.pop();
+  return readable(words.join(" ").replace(/[\s,]+$/, ""), name);
+}
+
 /**
  * Reports whether a firm exists for one deal alone, judged by its name: an address, a mere description, or the issuer's
  * own words with a role. A firm named by the first words of the issuer's name is a brand. So is the namesake of a fund,
@@ -236,8 +250,42 @@ const isAlike = (a: string, b: string) =>
     Math.abs(a.length - b.length) < 2 &&
     editDistance(a, b) < 2);
 
+/** Returns the parts of an owner's `LAST, FIRST, MIDDLE`. A fourth part, such as `JR`, goes with the last name. */
+export function ownerName({ name }: AdviserOwner) {
+  const [last = "", first = "", middle = "", ...more] = name.split(",").map((part) => part.trim());
+  return { first, middle, last: [last, ...more].filter(Boolean).join(" ") };
+}
+
+/** Returns a person's first and last name as two that mean one person mostly are equal: folded, without middle names. */
+export const personKey = ({ first, last }: Pick<RelatedPerson, "first" | "last">): string =>
+  `${fold(first ?? "").split(" ")[0]} ${fold(last ?? "")}`;
+
 /** Returns the firm whose series an issuer is, as its name says. */
 export function seriesMaster(name: string): string | null {
   const [, ...after] = name.split(/\bseries of\s+(?:the\s+)?/i);
   return after.at(-1)?.trim() || null;
+}
+
+type Profession = keyof typeof firms;
+
+const listedName = (name: string) => withoutForm(fold(name)).replace(/^the /, "");
+
+const professionOf = new Map(
+  Object.entries(firms).flatMap(([profession, entries]) =>
+    entries.map(({ name }) => [listedName(name), profession as Profession] as const),
+  ),
+);
+
+/**
+ * Returns the profession of a firm that serves others, or null. Words may follow a listed name of two words or more;
+ * after one of a single word only words of service firms, so that `Vista Homes` is not `Vista`.
+ */
+export function professionIn(name: string): Profession | null {
+  const words = listedName(name).split(" ");
+  for (let count = words.length; count > 0; count--) {
+    const profession = professionOf.get(words.slice(0, count).join(" "));
+    if (profession && (count > 1 || words.slice(1).every((word) => isWordOf("service", word))))
+      return profession;
+  }
+  return null;
 }

@@ -1,9 +1,47 @@
-/** Groups a vehicle's filings into offerings: the first notice and its amendments. */
+/** Tells what filings report, and when: offerings with their totals, and signals, which are what is new in each filing. */
 import type { AdviserFiling, FormD } from "#filings/rows.ts";
-import type { EvidenceDocument } from "#records/canonical.ts";
+import type { CanonicalSignal, EvidenceDocument } from "#records/canonical.ts";
+import { fold } from "#records/fold.ts";
+import { isRealEstateFund, realEstateWord } from "./classify.ts";
+import { ownerName, readable } from "./names.ts";
+
+/**
+ * Returns the date of a filing. One that no header and no index dates has the year of its accession number, which is
+ * that of its submission.
+ */
+export function filedOn({
+  filedOn: date,
+  accession,
+}: Pick<FormD, "filedOn" | "accession">): string {
+  if (date !== null) return date;
+  const year = Number(accession.split("-")[1]);
+  return String(year < 93 ? 2000 + year : 1900 + year);
+}
+
+/** Returns the address of an adviser's public page. */
+const adviserUrl = (crd: string): string => `https://adviserinfo.sec.gov/firm/summary/${crd}`;
+
+/** Returns a filing as the document that evidence is from. */
+export const formOf = (filing: FormD) =>
+  ({
+    form: `Form ${filing.type}`,
+    number: filing.accession,
+    filer: filing.issuers[0]!.name,
+    filed_on: filing.filedOn,
+    url: `https://www.sec.gov/Archives/edgar/data/${Number(filing.issuers[0]!.cik)}/${filing.accession.replaceAll("-", "")}/primary_doc.xml`,
+  }) satisfies EvidenceDocument;
+
+export const adviserFormOf = (filing: AdviserFiling) =>
+  ({
+    form: "Form ADV",
+    number: filing.filingId,
+    filer: filing.legalName,
+    filed_on: filing.filedOn,
+    url: adviserUrl(filing.crd),
+  }) satisfies EvidenceDocument;
 
 /** Notices of one offering, oldest first. Never empty. */
-export type Offering = readonly FormD[];
+type Offering = readonly FormD[];
 
 /**
  * Groups filings by file number, else by the chain of previous accessions.
@@ -44,52 +82,125 @@ export function totalsOf(offerings: readonly Offering[]) {
   };
 }
 
-/**
- * Returns the date of a filing. One that no header and no index dates has the year of its accession number, which is
- * that of its submission.
- */
-export function filedOn({
-  filedOn: date,
-  accession,
-}: Pick<FormD, "filedOn" | "accession">): string {
-  if (date !== null) return date;
-  const year = Number(accession.split("-")[1]);
-  return String(year < 93 ? 2000 + year : 1900 + year);
-}
-
-/** Returns the address of a filing's document. */
-export const filingUrl = ({ issuers, accession }: FormD): string =>
-  `https://www.sec.gov/Archives/edgar/data/${Number(issuers[0]!.cik)}/${accession.replaceAll("-", "")}/primary_doc.xml`;
-
-/** Returns the address of an adviser's public page. */
-export const adviserUrl = (crd: string): string =>
-  `https://adviserinfo.sec.gov/firm/summary/${crd}`;
-
 const wholeDollars = new Intl.NumberFormat("en-US");
 
-/** Returns a filing as the document that evidence is from. */
-export const formOf = (filing: FormD): EvidenceDocument => ({
-  form: `Form ${filing.type}`,
-  number: filing.accession,
-  filer: filing.issuers[0]!.name,
-  filed_on: filing.filedOn,
-  url: filingUrl(filing),
-});
-
-export const adviserFormOf = (filing: AdviserFiling): EvidenceDocument => ({
-  form: "Form ADV",
-  number: filing.filingId,
-  filer: filing.legalName,
-  filed_on: filing.filedOn,
-  url: adviserUrl(filing.crd),
-});
-
 /** Returns an amount as texts show it, such as `$12.5m`. */
-export function money(usd: number): string {
+function money(usd: number): string {
   const [divisor, unit] =
     Math.abs(usd) >= 999_950_000 ? [1e9, "bn"] : Math.abs(usd) >= 999_950 ? [1e6, "m"] : [1, ""];
   const amount = usd / divisor;
   return `${usd < 0 ? "-" : ""}$${
     unit === "" ? wholeDollars.format(Math.abs(amount)) : Math.abs(amount).toFixed(1) + unit
   }`;
+}
+
+type SignalType = NonNullable<CanonicalSignal["type"]>;
+
+/** A signal without what follows from the vehicle or adviser that it is of. */
+export type Signal = Pick<
+  CanonicalSignal,
+  "id" | "type" | "title" | "summary" | "date" | "amount_usd" | "amount_basis" | "url"
+> & { origin: FormD["origin"] };
+
+const amountOf = (amount_usd: number | null, amount_basis: NonNullable<Signal["amount_basis"]>) =>
+  amount_usd === null ? {} : { amount_usd, amount_basis };
+
+/**
+ * Returns the signals of an offering. A first sale, a full subscription and a general solicitation are told once.
+ * @param isNewFund true if this is the first offering of a fund.
+ */
+export function offeringSignals(offering: Offering, isNewFund: boolean): Signal[] {
+  const signals: Signal[] = [];
+  const told = new Set<SignalType>();
+  let previous: FormD | undefined;
+  for (const filing of offering) {
+    const { type, accession, origin, offeredUsd, soldUsd, remainingUsd, firstSaleOn } = filing;
+    const name = readable(filing.issuers[0]!.name);
+    const source = { date: filedOn(filing), url: formOf(filing).url, origin };
+    const add = (type: SignalType, title: string, rest: Partial<Signal> = {}) =>
+      signals.push({ id: `${type}:${accession}`, type, title, ...source, ...rest });
+    const addOnce = (type: SignalType, holds: boolean, title: string, rest?: Partial<Signal>) => {
+      if (holds && !told.has(type)) add(type, title, rest);
+      if (holds) told.add(type);
+    };
+    if (type === "D") {
+      const unknown = filing.isIndefinite ? "an indefinite amount" : "securities";
+      const size = offeredUsd === null ? unknown : money(offeredUsd);
+      const amount = amountOf(offeredUsd, "offering_total");
+      if (isNewFund && previous === undefined)
+        add("new_vehicle", `${name}, a new fund, reported an offering of ${size}`, amount);
+      else add("new_offering", `${name} reported an offering of ${size}`, amount);
+    } else {
+      const before = previous?.soldUsd ?? null;
+      if (soldUsd !== null && before !== null && soldUsd > before) {
+        const summary = `${money(before)} → ${money(soldUsd)} reported sold`;
+        const amount = amountOf(soldUsd - before, "sold_delta");
+        add("capital_raised", `${name}: ${summary}`, { summary, ...amount });
+      } else add("offering_amended", `${name} amended the notice of its offering`);
+    }
+    addOnce(
+      "first_sale",
+      firstSaleOn !== null,
+      `${name} reported its first sale, on ${firstSaleOn}`,
+    );
+    addOnce(
+      "fully_subscribed",
+      remainingUsd === 0 && (offeredUsd ?? 0) > 0,
+      `${name} reported its whole offering as sold`,
+      amountOf(soldUsd, "sold_to_date"),
+    );
+    addOnce(
+      "general_solicitation",
+      filing.exemptions.includes("06c"),
+      `${name} offers to the public under Rule 506(c)`,
+    );
+    previous = filing;
+  }
+  return signals;
+}
+
+/** Smallest change of assets under management that is a signal, as a share. */
+const aumChangeMin = 0.01;
+
+/** Returns the signals of an adviser's filings, oldest first: what each reports that the one before did not. */
+export function adviserSignals(filings: readonly AdviserFiling[]): Signal[] {
+  const signals: Signal[] = [];
+  const known = new Set<string>();
+  let previous: AdviserFiling | undefined;
+  for (const filing of filings) {
+    const { filingId, filedOn: date, origin, aumUsd: now } = filing;
+    const name = readable(filing.businessName ?? filing.legalName);
+    const source = { date, url: adviserFormOf(filing).url, origin };
+    const add = (type: SignalType, subject: string[], title: string, rest: Partial<Signal>) =>
+      signals.push({ id: [type, filingId, ...subject].join(":"), type, title, ...source, ...rest });
+    /** Reports whether no filing before had a fund or person. In an adviser's first filing nothing is new. */
+    const isNew = (type: SignalType, subject: string): boolean => {
+      const isKnown = known.has(`${type} ${subject}`);
+      known.add(`${type} ${subject}`);
+      return !isKnown && previous !== undefined;
+    };
+    const before = previous?.aumUsd ?? null;
+    if (before !== null && now !== null && Math.abs(now - before) >= aumChangeMin * before) {
+      const summary = `${money(before)} → ${money(now)} of regulatory assets under management`;
+      const amount = amountOf(now - before, "regulatory_aum");
+      add("aum_change", [], `${name}: ${summary}`, { summary, ...amount });
+    }
+    for (const fund of filing.funds) {
+      const key = fund.fundId ?? fold(fund.name);
+      const isRealEstate = isRealEstateFund(fund) || realEstateWord(fund.name) !== null;
+      const amount = amountOf(fund.grossAssetsUsd, "gross_assets");
+      if (isNew("fund_reported", key) && isRealEstate)
+        add("fund_reported", [key], `${name} reported the fund ${readable(fund.name)}`, amount);
+    }
+    for (const owner of filing.owners.filter(({ isPerson }) => isPerson)) {
+      const key = owner.crd ?? fold(owner.name);
+      const { first, middle, last } = ownerName(owner);
+      const person = readable([first, middle, last].filter(Boolean).join(" "));
+      const title = owner.title === null ? {} : { summary: readable(owner.title) };
+      if (isNew("new_principal", key))
+        add("new_principal", [key], `${name} named ${person} in its Form ADV`, title);
+    }
+    previous = filing;
+  }
+  return signals;
 }

@@ -1,30 +1,29 @@
 /** Puts the principals of a GP together from every filing that names them. Nobody is merged across GPs. */
 import type { AdviserFiling, Correction, FormD } from "#filings/rows.ts";
-import type { CanonicalPrincipal, EvidenceDocument } from "#records/canonical.ts";
+import type { CanonicalPrincipal, Evidence, EvidenceDocument } from "#records/canonical.ts";
 import type { Provenance } from "#records/common.ts";
 import { editDistance } from "#records/edit-distance.ts";
 import { fold } from "#records/fold.ts";
 import type { ownershipBands, principalRoles } from "#records/vocabulary.ts";
-import { entityOf, readable } from "./names.ts";
-import { adviserFormOf, adviserUrl, filedOn, filingUrl, formOf } from "./offerings.ts";
+import { correctedBy, stated, statementOf } from "./evidence.ts";
+import { cut, entityOf, ownerName, readable } from "./names.ts";
+import { adviserFormOf, filedOn, formOf } from "./offerings.ts";
 import words from "./people-words.json" with { type: "json" };
-import type { ResolvedGp } from "./resolve.ts";
+import type { ResolvedGp } from "./vehicles.ts";
 
 type Role = (typeof principalRoles)[number];
 type Band = (typeof ownershipBands)[number];
-type Link = Pick<Provenance, "basis" | "confidence" | "url">;
-type Principal = Omit<CanonicalPrincipal, "record" | "gps">;
 
 /** A filing's words about a person. */
-export interface Mention {
+interface Mention {
   /** Subject of the filing: `crd:N` of an adviser, `cik:N` of an issuer. */
   subject: string;
+  /** Filing, whose number is its accession number or FilingID. */
   source: EvidenceDocument;
+  date: string;
   /** Field of the filing, and the person with his title as filed. */
   field: string;
-  sentence: string;
-  /** Accession number or FilingID. */
-  document: string;
+  text: string;
   first: string;
   middle: string | null;
   last: string;
@@ -35,8 +34,8 @@ export interface Mention {
   roles: Role[];
   band: Band | null;
   since: string | null;
-  date: string;
-  link: Link;
+  /** What links the subject to the GP. */
+  link: Pick<Provenance, "basis" | "confidence">;
 }
 
 const bands = new Map(Object.entries(words.bands) as [string, Band][]);
@@ -46,27 +45,19 @@ const titleRoles = Object.entries(words.titles).map(
 const rolesIn = (title: string | null): Role[] =>
   titleRoles.filter(([pattern]) => pattern.test(title ?? "")).map(([, role]) => role);
 
-interface Corrected {
-  corrections: readonly Correction[];
-  /** Corrections that met nothing so far. Those that meet a person are taken out. */
-  unmet: Set<Correction>;
-  publicId: (key: string) => string;
-}
-
 /**
- * Returns the principals of a GP, by id, each with the keys that it claims.
+ * Returns the principals of a GP, by id, each with the keys that it claims and its evidence.
  * @param advisers the Form ADV filings of its CRD numbers, oldest first.
+ * @param unmet corrections that met nothing so far. Those that meet a person are taken out.
+ * @param publicId function that returns the public id of a key.
  */
 export function principalsOf(
   gp: ResolvedGp<FormD>,
   advisers: readonly AdviserFiling[],
-  { corrections, unmet, publicId }: Corrected,
-): {
-  principal: Principal;
-  claims: readonly string[];
-  mentions: Person;
-  corrected: readonly Correction[];
-}[] {
+  corrections: readonly Correction[],
+  unmet: Set<Correction>,
+  publicId: (key: string) => string,
+): { principal: CanonicalPrincipal; claims: readonly string[]; evidence: readonly Evidence[] }[] {
   const mentions = [...advisers.flatMap(adviserMentions), ...vehicleMentions(gp)];
   const aparts = corrections.filter((one) => one.kind === "personApart");
   const fields = corrections.filter((one) => one.kind === "personField");
@@ -78,7 +69,7 @@ export function principalsOf(
     const ids = idsOf(possibleKeys(person));
     for (const correction of aparts) {
       if (!ids.has(correction.person)) continue;
-      const isOther = ({ document }: Mention) => correction.accessions.includes(document);
+      const isOther = ({ source }: Mention) => correction.accessions.includes(source.number);
       if (person.some(isOther)) unmet.delete(correction);
       parts = parts
         .flatMap((some) => [some.filter((one) => !isOther(one)), some.filter(isOther)])
@@ -88,40 +79,54 @@ export function principalsOf(
   });
   return keyed(people)
     .map(({ person, id, claims }) => {
-      const corrected: Correction[] = [];
-      const principal = principalOf(id, person);
+      const principal = principalOf(id, gp, person);
       const ids = idsOf(claims);
-      for (const correction of fields) {
-        if (!ids.has(correction.person)) continue;
+      const corrected = fields.filter((one) => ids.has(one.person));
+      for (const correction of corrected) {
         unmet.delete(correction);
-        corrected.push(correction);
         Object.assign(principal, {
           [correction.field]: correction.value,
           provenance: { ...principal.provenance, basis: "corrected", confidence: 1 },
         });
       }
-      return { principal, claims, mentions: person, corrected };
+      return { principal, claims, evidence: evidenceOf(person, corrected) };
     })
     .sort((a, b) => (a.principal.id < b.principal.id ? -1 : 1));
+}
+
+/** Returns the filings that name a person, the newest first, each sentence of a subject once. */
+function evidenceOf(person: Person, corrections: readonly Correction[]): Evidence[] {
+  const byDate = person.toSorted((a, b) => Number(a.date < b.date) - Number(a.date > b.date));
+  const said = ({ subject, field, text }: Mention) => [subject, field, text].join("\n");
+  const rows = [...Map.groupBy(byDate, said).values()].map(([first, ...rest]): Evidence => {
+    const { source, link, field, text } = first!;
+    const why = isStated(first!)
+      ? "the adviser names the person in its Form ADV"
+      : "the filing names the person, and its issuer is a vehicle of the GP";
+    const others = rest.map((other) => other.source.number);
+    return { ...source, ...stated, field, text, ...link, why, others };
+  });
+  return [...correctedBy(corrections), ...rows];
 }
 
 function adviserMentions(filing: AdviserFiling): Mention[] {
   return filing.owners
     .filter(({ isPerson }) => isPerson)
     .flatMap((owner): Mention[] => {
-      const [last = "", first = "", middle = ""] = owner.name.split(",").map((one) => one.trim());
+      const { first, middle, last } = ownerName(owner);
       if (first === "" || last === "") return [];
       const band = bands.get(owner.ownershipCode ?? "") ?? null;
+      const title = owner.title ?? "Owner";
       return [
         {
           subject: `crd:${filing.crd}`,
-          document: filing.filingId,
           source: adviserFormOf(filing),
+          date: filing.filedOn,
           field: `Schedule ${owner.schedule}`,
-          sentence: `${owner.name}: ${owner.title ?? "Owner"}`,
+          text: `${owner.name}: ${title}`,
           ...nameParts(first, middle, last),
           crd: owner.crd,
-          title: readable(owner.title ?? "Owner"),
+          title: readable(title),
           roles: [
             ...rolesIn(owner.title),
             ...(owner.isControlPerson ? ["control_person" as const] : []),
@@ -129,8 +134,7 @@ function adviserMentions(filing: AdviserFiling): Mention[] {
           ],
           band,
           since: owner.since,
-          date: filing.filedOn,
-          link: { basis: "stated", confidence: 1, url: adviserUrl(filing.crd) },
+          link: { basis: "stated", confidence: 1 },
         },
       ];
     });
@@ -142,24 +146,23 @@ function vehicleMentions({ vehicles }: ResolvedGp<FormD>): Mention[] {
       filing.persons.flatMap((person): Mention[] => {
         const { first, middle, last, roles, clarification } = person;
         if (!first || !last || link === null || entityOf(person) !== null) return [];
-        const said = clarification ?? roles.map((role) => words.roles[role]).join(", ");
+        const { field, said, text } = statementOf(person);
         const issuer = readable(filing.issuers[0]!.name);
         const { basis, confidence } = link.evidence;
         return [
           {
             subject: `cik:${cik}`,
-            document: filing.accession,
             source: formOf(filing),
-            field: clarification === null ? "RELATEDPERSONS" : "RELATIONSHIPCLARIFICATION",
-            sentence: `${[first, middle, last].filter(Boolean).join(" ")}: ${said}`,
+            date: filedOn(filing),
+            field,
+            text,
             ...nameParts(first, middle ?? "", last),
             crd: null,
             title: clarification === null ? `${said} of ${issuer}` : `${said} (${issuer})`,
             roles: [...roles, ...rolesIn(clarification)],
             band: null,
             since: null,
-            date: filedOn(filing),
-            link: { basis: basis as Link["basis"], confidence, url: filingUrl(filing) },
+            link: { basis, confidence },
           },
         ];
       }),
@@ -256,7 +259,7 @@ function keyed(people: readonly Person[]) {
     .map((person) => {
       const keys = keysOf(person);
       const confidence = Math.max(...person.map(({ link }) => link.confidence));
-      const [document] = person.map((mention) => mention.document).sort();
+      const [document] = person.map(({ source }) => source.number).sort();
       return { person, keys, confidence, order: [keys[0], crdOf(person), document].join("\n") };
     })
     .sort((a, b) => b.confidence - a.confidence || (a.order < b.order ? -1 : 1));
@@ -294,42 +297,42 @@ const possibleKeys = (person: Person): string[] => {
 const keysOf = (person: Person): string[] =>
   [...new Set(person.map((mention) => `${mention.subject}/${nameOf(mention)}`))].sort();
 
-function principalOf(id: string, person: Person): Principal {
-  const byDate = person.toSorted((a, b) =>
-    a.date === b.date ? (a.document < b.document ? -1 : 1) : a.date < b.date ? -1 : 1,
-  );
+const isStated = ({ subject }: Mention) => subject.startsWith("crd:");
+
+function principalOf(id: string, { key }: ResolvedGp<FormD>, person: Person): CanonicalPrincipal {
+  const orderOf = ({ date, source }: Mention) => `${date} ${source.number}`;
+  const byDate = person.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
   const latest = byDate.at(-1)!;
   // An adviser's statement on its own people goes before an issuer's.
-  const stated = byDate.findLast(({ subject }) => subject.startsWith("crd:"));
-  const named = bestSpelling(stated === undefined ? byDate : byDate.filter(isStated));
-  const link = byDate.reduce((best, one) =>
+  const { title, band } = byDate.findLast(isStated) ?? latest;
+  const named = bestSpelling(byDate.some(isStated) ? byDate.filter(isStated) : byDate);
+  const { link, source } = byDate.reduce((best, one) =>
     one.link.confidence >= best.link.confidence ? one : best,
-  ).link;
+  );
   const crd = crdOf(person);
   const suffix = named.suffix.endsWith("r")
     ? `${proper(named.suffix)}.`
     : named.suffix.toUpperCase();
   const last = `${named.last} ${suffix}`.trim();
   const start = byDate.findLast(({ since }) => since !== null)?.since;
-  const band = (stated ?? latest).band;
   return {
+    record: "principal",
     id,
     name: [named.first, named.middle, last].filter(Boolean).join(" "),
     first_name: named.first,
     ...(named.middle !== null && { middle_name: named.middle }),
     last_name: last,
-    title: (stated ?? latest).title,
+    title: cut(title),
     roles: [...new Set(byDate.flatMap(({ roles }) => roles))],
     ...(band !== null && { ownership_band: band }),
     ...(start && { start_date: start }),
     first_seen_date: byDate[0]!.date,
     last_seen_date: latest.date,
     external_ids: crd === null ? {} : { crd: [crd] },
-    provenance: link,
+    provenance: { ...link, url: source.url },
+    gps: [key],
   };
 }
-
-const isStated = ({ subject }: Mention) => subject.startsWith("crd:");
 
 /** Returns the mention whose spelling most mentions have; of equals the longest. */
 function bestSpelling(mentions: readonly Mention[]): Mention {

@@ -1,32 +1,40 @@
-/** Makes canonical records of resolved sponsors: GPs with their principals, and signals and projects with their GPs. */
-import type { AdviserFiling, AdviserFund, Filings, FormD, Place } from "#filings/rows.ts";
+/** Makes canonical records of resolved sponsors, each with its evidence: GPs, principals, signals and projects. */
+import type {
+  AdviserFiling,
+  AdviserFund,
+  Correction,
+  Filings,
+  FormD,
+  Place,
+} from "#filings/rows.ts";
 import type {
   CanonicalGp,
-  CanonicalPrincipal,
   CanonicalProject,
   CanonicalRecord,
   CanonicalSignal,
+  Evidence,
   SourceEntry,
 } from "#records/canonical.ts";
-import type { Provenance } from "#records/common.ts";
+import type { ExternalIds, Provenance } from "#records/common.ts";
 import { fold } from "#records/fold.ts";
 import { type Fund, fundsMax, largestFirst } from "#records/gp.ts";
-import { firmKey, readable } from "./names.ts";
-import { adviserUrl, filingUrl, offeringsOf, totalsOf } from "./offerings.ts";
+import { sizeBand, subjectsOf, tagsOf } from "./classify.ts";
+import { type Candidate, correctedBy, correctionForm, stated, statementOf } from "./evidence.ts";
+import { cut, entityOf, firmKey, readable } from "./names.ts";
+import {
+  adviserFormOf,
+  adviserSignals,
+  formOf,
+  offeringSignals,
+  offeringsOf,
+  type Signal,
+  totalsOf,
+} from "./offerings.ts";
 import { principalsOf } from "./people.ts";
-import { gpEvidence, principalEvidence, projectEvidence } from "./proof.ts";
-import type { Resolution, ResolvedGp, ResolveOptions, Vehicle } from "./resolve.ts";
-import { adviserSignals, offeringSignals, type Signal } from "./signals.ts";
-import { sizeBand, subjectsOf, tagsOf } from "./subjects.ts";
+import type { Resolution, ResolveOptions } from "./resolve.ts";
+import type { ResolvedGp, Vehicle } from "./vehicles.ts";
 
-const textLengthMax = 500;
-
-const cut = (text: string) =>
-  text.length <= textLengthMax
-    ? text
-    : `${text.slice(0, textLengthMax - 1).replace(/[\ud800-\udbff]$|\s+$/, "")}…`;
-
-const once = <T>(values: readonly T[]): T[] => [...new Set(values)];
+const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
 type FiledVehicle = Vehicle<FormD>;
 type FiledGp = ResolvedGp<FormD>;
@@ -42,13 +50,16 @@ export function* recordsOf(
     filings: filings.formDOf(vehicle.filings.map(({ accession }) => accession)),
   });
   for (const gp of resolution.gps) {
-    const advisers = gp.crds.flatMap((crd) => filings.adviserFilingsOf(crd));
+    const advisers = gp.crds.flatMap((crd) => filings.adviserFilingsOf(crd)).sort(byDate);
     const whole = { ...gp, vehicles: gp.vehicles.map(filed) };
     yield* gpEntries(whole, advisers, filings, resolution.unmet, options);
   }
   for (const vehicle of resolution.vehicles)
     yield* vehicleEntries(filed(vehicle), filings, resolution, options);
 }
+
+const byDate = (one: AdviserFiling, other: AdviserFiling) =>
+  Number(one.filedOn > other.filedOn) - Number(one.filedOn < other.filedOn);
 
 const entryOf = (
   record: CanonicalRecord,
@@ -80,21 +91,10 @@ function* gpEntries(
   const renames = filings.corrections.filter((one) => one.kind === "is" && ids.has(one.gp));
   const evidence = gpEvidence(gp, advisers, renames);
   yield entryOf(gpRecord(gp, advisers, filings), origin, { claims, evidence });
-  const principals = principalsOf(gp, advisers, {
-    corrections: filings.corrections,
-    unmet,
-    publicId: (key) => publicId("principal", key),
-  });
-  for (const { principal, claims: keys, mentions, corrected } of principals) {
-    const { title, ...rest } = principal;
-    const record: CanonicalPrincipal = {
-      record: "principal",
-      ...rest,
-      ...(title && { title: cut(title) }),
-      gps: [gp.key],
-    };
-    const proof = principalEvidence(mentions, corrected);
-    yield entryOf(record, origin, { claims: keys, evidence: proof });
+  const personId = (key: string) => publicId("principal", key);
+  for (const one of principalsOf(gp, advisers, filings.corrections, unmet, personId)) {
+    const { principal, ...rest } = one;
+    yield entryOf(principal, origin, rest);
   }
   for (const [, filed] of Map.groupBy(advisers, ({ crd }) => crd))
     for (const signal of adviserSignals(filed)) {
@@ -116,12 +116,16 @@ function gpRecord(
   const reported = latest?.funds ?? [];
   const findFund = fundFinder(reported);
   const funds = fundsOf(gp, latest, findFund);
-  const names = [...gp.vehicles.map(nameOf), ...reported.map(({ name }) => name), gp.name];
+  const names = [
+    ...gp.vehicles.map(({ name }) => name),
+    ...reported.map(({ name }) => name),
+    gp.name,
+  ];
   const raised = gp.vehicles.filter(
     (vehicle) => !vehicle.isAccommodation && !isFeeder(findFund(vehicle), reported),
   );
   const { soldUsd } = totalsOf(raised.flatMap((vehicle) => offeringsOf(vehicle.filings)));
-  const aliases = once(
+  const aliases = unique(
     [
       latest?.businessName,
       ...(latest?.otherNames ?? []),
@@ -133,7 +137,7 @@ function gpRecord(
     id: gp.key,
     name: cut(gp.name),
     ...(gp.legalName && { legal_name: cut(readable(gp.legalName)) }),
-    aliases: aliases.sort().map(cut),
+    aliases: aliases.sort().map((alias) => cut(alias)),
     ...(place?.city && { hq_city: readable(place.city) }),
     ...(place?.state && { hq_state: place.state }),
     ...(place?.country && { hq_country: place.country }),
@@ -148,18 +152,15 @@ function gpRecord(
       ...(latest === undefined ? [] : [advised(latest)]),
       ...(latest?.aumUsd ? [sizeBand(latest.aumUsd)] : []),
     ],
-    markets: once([...(market ? [market] : []), ...vehicleMarkets.sort()]),
-    external_ids: {
-      ...some("cik", [...(latest?.ciks ?? []), ...gp.vehicles.flatMap(ciksOf)]),
-      ...some("crd", gp.crds),
-      ...some("lei", latest?.lei ? [latest.lei] : []),
-      ...some("sec_number", latest?.secNumber ? [latest.secNumber] : []),
-      ...some("form_d_file", fileNumbers(forms)),
-      ...some(
-        "adv_fund",
-        reported.flatMap(({ fundId }) => fundId ?? []),
-      ),
-    },
+    markets: unique([...(market ? [market] : []), ...vehicleMarkets.sort()]),
+    external_ids: externalIds({
+      cik: [...(latest?.ciks ?? []), ...gp.vehicles.flatMap(ciksOf)],
+      crd: gp.crds,
+      lei: [latest?.lei ?? null],
+      sec_number: [latest?.secNumber ?? null],
+      form_d_file: fileNumbers(forms),
+      adv_fund: reported.map(({ fundId }) => fundId),
+    }),
     funds: funds.slice(0, fundsMax),
     funds_total: funds.length,
     provenance: provenanceOf(gp, latest),
@@ -172,8 +173,16 @@ const serialVehicles = 5;
 const advised = ({ isExempt }: AdviserFiling) =>
   isExempt ? "exempt_reporting_adviser" : "registered_adviser";
 
-const some = (key: string, values: readonly string[]) =>
-  values.length === 0 ? {} : { [key]: once(values).sort() };
+/** Returns ids by register, each once and sorted, without registers that have none. */
+function externalIds(
+  ids: Partial<Record<keyof ExternalIds, readonly (string | null)[]>>,
+): ExternalIds {
+  const all = Object.entries(ids).map(([register, some]) => {
+    const known = some.filter((id) => id !== null);
+    return [register, unique(known).sort()] as const;
+  });
+  return Object.fromEntries(all.filter(([, known]) => known.length > 0));
+}
 
 const fileNumbers = (forms: readonly FormD[]) =>
   forms.flatMap(({ fileNumber }) => fileNumber ?? []);
@@ -219,14 +228,11 @@ function fundsOf(gp: FiledGp, adviser: AdviserFiling | undefined, findFund: Find
       offered_usd: offeredUsd,
       sold_usd: soldUsd,
       first_sale_date: firstSaleOn,
-      external_ids: {
-        ...some(
-          "cik",
-          issued.map(({ cik }) => cik),
-        ),
-        ...some("form_d_file", [...(fund?.formDFiles ?? []), ...fileNumbers(forms)]),
-        ...some("adv_fund", fund?.fundId ? [fund.fundId] : []),
-      },
+      external_ids: externalIds({
+        cik: issued.map(({ cik }) => cik),
+        form_d_file: [...(fund?.formDFiles ?? []), ...fileNumbers(forms)],
+        adv_fund: [fund?.fundId ?? null],
+      }),
     };
   });
   return funds.filter(({ name }) => fold(name) !== "").sort(largestFirst);
@@ -239,7 +245,8 @@ function isFeeder(fund: AdviserFund | undefined, funds: readonly AdviserFund[]):
 
 function provenanceOf(gp: FiledGp, latest: AdviserFiling | undefined): Partial<Provenance> {
   if (gp.isRenamed) return { basis: "corrected", confidence: 1 };
-  if (latest !== undefined) return { basis: "stated", confidence: 1, url: adviserUrl(latest.crd) };
+  if (latest !== undefined)
+    return { basis: "stated", confidence: 1, url: adviserFormOf(latest).url };
   return linkProvenance(
     gp.vehicles.find(({ link }) => link?.evidence === gp.evidence) ?? gp.vehicles[0]!,
   );
@@ -250,7 +257,7 @@ function linkProvenance({ filings, link }: FiledVehicle): Provenance {
   const latest = filings.at(-1)!;
   const filing = filings.find(({ accession }) => accession === link?.evidence.document) ?? latest;
   const { basis, confidence } = link?.evidence ?? { basis: "stated", confidence: 1 };
-  return { basis, confidence, url: filingUrl(filing) } as Provenance;
+  return { basis, confidence, url: formOf(filing).url } as Provenance;
 }
 
 function mostFrequentPlace(forms: readonly FormD[]): Place | undefined {
@@ -263,14 +270,6 @@ function mostFrequentPlace(forms: readonly FormD[]): Place | undefined {
 
 const issuerName = ({ filings }: FiledVehicle) => filings.at(-1)!.issuers[0]!.name;
 
-/** Returns an issuer's name without its legal form, in readable capitals. */
-function nameOf(vehicle: FiledVehicle): string {
-  const name = issuerName(vehicle);
-  const words = name.split(/\s+/);
-  while (words.length > 1 && firmKey(words.slice(0, -1).join(" ")) === firmKey(name)) words.pop();
-  return readable(words.join(" ").replace(/[\s,]+$/, ""), name);
-}
-
 const marketOf = ({ filings }: FiledVehicle, geography: Filings["geography"]): string | null =>
   geography.marketOf(filings.at(-1)!.issuers[0]!.place);
 
@@ -280,13 +279,12 @@ function* vehicleEntries(
   { candidatesOf }: Resolution,
   { minConfidence }: ResolveOptions,
 ): Iterable<SourceEntry> {
-  const { cik, filings, link, kind } = vehicle;
+  const { cik, name, filings, link, kind } = vehicle;
   const latest = filings.at(-1)!;
   const offerings = offeringsOf(filings);
   const provenance = linkProvenance(vehicle);
   const gps = link === null ? [] : [link.gp.key];
   const market = marketOf(vehicle, geography);
-  const name = nameOf(vehicle);
   const subjects = subjectsOf([name]);
   const shared = { ...(market && { market }), gps, provenance };
   if (kind === "project") {
@@ -315,10 +313,7 @@ function* vehicleEntries(
       ...(subjects.strategies[0] && { strategy: subjects.strategies[0] }),
       tags: tagsOf(filings),
       themes: subjects.themes,
-      external_ids: {
-        ...some("cik", ciksOf(vehicle)),
-        ...some("form_d_file", fileNumbers(filings)),
-      },
+      external_ids: externalIds({ cik: ciksOf(vehicle), form_d_file: fileNumbers(filings) }),
       ...shared,
     };
     const evidence = projectEvidence(vehicle, candidatesOf(filings), minConfidence);
@@ -348,3 +343,69 @@ const signalEntry = (
   { origin, title, ...signal }: Signal,
   rest: Partial<CanonicalSignal>,
 ): SourceEntry => entryOf({ record: "signal", title: cut(title), ...signal, ...rest }, origin);
+
+/** Returns a candidate of a vehicle as evidence. @param others the same of other filings. */
+function evidenceOf(
+  { filings }: FiledVehicle,
+  { document, field, text, firm, basis, confidence, isTaken, why }: Candidate,
+  others: readonly Candidate[] = [],
+): Evidence {
+  const filing = filings.find(({ accession }) => accession === document);
+  return {
+    ...(filing === undefined ? correctionForm(field) : formOf(filing)),
+    field: filing === undefined ? "why" : field,
+    text,
+    firm,
+    basis,
+    confidence,
+    is_taken: isTaken ? 1 : 0,
+    why,
+    others: unique(others.map((other) => other.document)).filter((number) => number !== document),
+  };
+}
+
+const bestFirst = (one: Evidence, other: Evidence) =>
+  other.is_taken - one.is_taken || other.confidence - one.confidence;
+
+/** Returns whom the filings of a project propose as sponsor and, if nobody is, the persons of the latest. */
+function projectEvidence(
+  vehicle: FiledVehicle,
+  candidates: readonly Candidate[],
+  minConfidence: number,
+): Evidence[] {
+  const { link, filings } = vehicle;
+  const all = new Set([...(link === null ? [] : [link.evidence]), ...candidates]);
+  const said = ({ basis, field, text, stem }: Candidate) => [basis, field, text, stem].join("\n");
+  const rows = [...Map.groupBy(all, said).values()].map(([one, ...others]): Evidence => {
+    const row = evidenceOf(vehicle, one!, others);
+    if (!one!.isTaken || one!.stem === link?.evidence.stem) return row;
+    const weak = `a GP takes a confidence of ${minConfidence}`;
+    const why = link === null ? weak : "better evidence names another firm";
+    return { ...row, is_taken: 0, why };
+  });
+  const latest = filings.at(-1)!;
+  const persons = latest.persons.filter((one) => link === null && entityOf(one) === null);
+  const named = persons.map((person): Evidence => {
+    const { field, text } = statementOf(person);
+    const why = "a person is no sponsor";
+    return { ...formOf(latest), ...stated, field, text, is_taken: 0, why };
+  });
+  return [...rows.sort(bestFirst), ...named];
+}
+
+/** Returns what makes a GP: corrections, its own Form ADV, and the best evidence of each vehicle. */
+function gpEvidence(
+  { vehicles }: FiledGp,
+  advisers: readonly AdviserFiling[],
+  corrections: readonly Correction[],
+): Evidence[] {
+  const [own, ...older] = advisers.toReversed();
+  const others = older.map(({ filingId }) => filingId);
+  const why = "an adviser speaks of itself";
+  const name = own && { field: "1C-Legal", text: own.legalName, firm: own.legalName };
+  return [
+    ...correctedBy(corrections),
+    ...(name ? [{ ...adviserFormOf(own!), ...stated, ...name, why, others }] : []),
+    ...vehicles.map((vehicle) => evidenceOf(vehicle, vehicle.link!.evidence)).sort(bestFirst),
+  ];
+}

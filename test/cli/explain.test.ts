@@ -61,7 +61,7 @@ test("a project that nobody is named for says so, why, and which persons its fil
     const persons = evidence.filter(({ firm }: any) => firm === null);
     assert.equal(persons.length, 2);
     for (const { text: said, why } of persons) {
-      assert.match(said, /^[A-Z][a-z]+ [A-Z][a-z]+: executive officer$/);
+      assert.match(said, /^[A-Z][a-z]+ [A-Z][a-z]+: Executive Officer$/);
       assert.equal(why, "a person is no sponsor");
     }
     assert.match(await text("explain", id), /GP: none; no filing names a sponsor/);

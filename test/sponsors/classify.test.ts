@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AdviserFund, FormD } from "#filings/rows.ts";
-import { classify, whyGp } from "#sponsors/classify.ts";
-import { professionIn } from "#sponsors/known-firms.ts";
+import type { AdviserFiling, AdviserFund, FormD } from "#filings/rows.ts";
+import { classify, investsInRealEstate } from "#sponsors/classify.ts";
+import { professionIn } from "#sponsors/names.ts";
 import firms from "#sponsors/known-firms.json" with { type: "json" };
 import words from "#sponsors/words.json" with { type: "json" };
 import { filingOf } from "./form-d.ts";
@@ -100,23 +100,15 @@ test("an adviser is a GP by a fund, an offering or its own words alone", () => {
   const adviser = (legalName: string, funds: AdviserFund[] = []) =>
     adviserOf("1", legalName, { funds });
   const offerings = { files: new Set(["021-100001"]), fundNames: new Set(["elm fund iii lp"]) };
-  const reasons = [
-    [
-      adviser("Elm Capital LLC", [fund({ type: "REAL ESTATE FUND" })]),
-      "fund type Real Estate Fund of Elm Fund II, LP",
-    ],
-    [
-      adviser("Elm Capital LLC", [fund({ formDFiles: ["021-100001"] })]),
-      "real-estate offering 021-100001",
-    ],
-    [
-      adviser("Elm Capital LLC", [fund({ name: "Elm Fund III, L.P." })]),
-      "real-estate offering of Elm Fund III, L.P.",
-    ],
-    [adviser("Elm Realty LLC"), '"realty" in "Elm Realty LLC"'],
-    [adviser("Elm Capital LLC", [fund({})]), null],
-  ] as const;
-  for (const [given, reason] of reasons) assert.equal(whyGp(given, offerings), reason);
+  const cases: readonly (readonly [AdviserFiling, boolean])[] = [
+    [adviser("Elm Capital LLC", [fund({ type: "REAL ESTATE FUND" })]), true],
+    [adviser("Elm Capital LLC", [fund({ formDFiles: ["021-100001"] })]), true],
+    [adviser("Elm Capital LLC", [fund({ name: "Elm Fund III, L.P." })]), true],
+    [adviser("Elm Realty LLC"), true],
+    [adviser("Elm Capital LLC", [fund({})]), false],
+  ];
+  for (const [given, isGp] of cases)
+    assert.equal(investsInRealEstate(given, offerings), isGp, JSON.stringify(given));
 });
 
 test("every entry of the shipped lists has a date and a source, and is found in any spelling", () => {

@@ -1,0 +1,274 @@
+/** Reads filings into vehicles, each with every firm that a filing or a Form ADV proposes as its sponsor. */
+import { fold } from "#records/fold.ts";
+import type { Filings, FormD, Place } from "#filings/rows.ts";
+import { candidatesOf } from "./candidates.ts";
+import { type Classification, classify, isRealEstateFund, mayBeRealEstate } from "./classify.ts";
+import { type Candidate, candidateOf } from "./evidence.ts";
+import {
+  entityOf,
+  firmKey,
+  ownerName,
+  personKey,
+  professionIn,
+  shortName,
+  stemOf,
+} from "./names.ts";
+import { filedOn } from "./offerings.ts";
+
+/** An issuer of real estate. @typeParam F what is held of a filing: the whole of it, while its records are made. */
+export interface Vehicle<F = FilingFacts> extends Classification {
+  cik: string;
+  /** Latest name of the issuer, without legal form and in readable capitals. */
+  name: string;
+  /** Its Form D filings, oldest first. */
+  filings: readonly F[];
+  /** Best evidence that the filings give, however sure; null if they name nobody. */
+  proposal: Proposal | null;
+  /** GP and the evidence for it; null if nobody is named. */
+  link: { gp: ResolvedGp; evidence: Candidate } | null;
+}
+
+/** Evidence with the CRD number of the adviser that it names, or null. */
+interface Proposal {
+  evidence: Candidate;
+  crd: string | null;
+}
+
+/** Facts of a filing by which vehicles become those of a GP. The whole filing is read again where it is needed. */
+interface FilingFacts
+  extends
+    Pick<FormD, "accession" | "fileNumber" | "filedOn">,
+    Pick<Place, "state" | "addressHash"> {
+  name: string;
+  /** Keys of its persons, without firms. */
+  people: readonly string[];
+}
+
+export interface ResolvedGp<F = FilingFacts> {
+  /** `crd:N`, else `cik:` and the lowest CIK of its vehicles. */
+  key: string;
+  name: string;
+  legalName: string | null;
+  /** CRD numbers, lowest first; several only by a correction. */
+  crds: readonly string[];
+  /** Vehicles by CIK. */
+  vehicles: readonly Vehicle<F>[];
+  /** Best evidence for the GP; null for an adviser, which states itself. */
+  evidence: Candidate | null;
+  /** True if a correction gave the name. */
+  isRenamed: boolean;
+}
+
+/** Facts of all advisers that tell whose a vehicle is. */
+export type Advisers = ReturnType<typeof indexAdvisers>;
+
+type Sets = Map<string, Set<string>>;
+
+const add = (sets: Sets, key: string, value: string) =>
+  sets.getOrInsertComputed(key, () => new Set()).add(value);
+
+const only = (set: ReadonlySet<string> | undefined): string | null =>
+  set?.size === 1 ? [...set][0]! : null;
+
+/** Returns keys under which a firm of a state is looked up. A stem of one word could be anybody's. */
+const nameKeys = (name: string, state: string | null): string[] => {
+  const stem = stemOf(name);
+  return [`${firmKey(name)}|${state}`, ...(stem.includes(" ") ? [`${stem}|${state}`] : [])];
+};
+
+export function indexAdvisers(filings: Filings) {
+  /** Latest name of each adviser by CRD number. */
+  const names = new Map<string, { name: string; legalName: string; state: string | null }>();
+  const byFile: Sets = new Map();
+  const byFundName: Sets = new Map();
+  /** CRD numbers by `firmKey` and state, and by stem and state. */
+  const byName: Sets = new Map();
+  /** Address hashes, and folded names of owners and partners, by CRD number. */
+  const facts: Sets = new Map();
+  /** CRD numbers of which half the funds or more are Real Estate Funds. */
+  const realEstateAdvisers = new Set<string>();
+  /** File numbers, and names, folded, of Real Estate Funds. */
+  const realEstateFunds = new Set<string>();
+  for (const all of filings.advisers()) {
+    const latest = all.at(-1)!;
+    const { crd, legalName, businessName, otherNames, place } = latest;
+    names.set(crd, { name: businessName ?? legalName, legalName, state: place.state });
+    // A platform's funds are those of its customers.
+    if ([legalName, businessName].some((name) => name && professionIn(name) !== null)) continue;
+    for (const name of [legalName, businessName, ...otherNames])
+      if (name) for (const key of nameKeys(name, place.state)) add(byName, key, crd);
+    if (place.addressHash !== null) add(facts, crd, place.addressHash);
+    for (const owner of latest.owners)
+      if (owner.isPerson) add(facts, crd, personKey(ownerName(owner)));
+    for (const fund of all.flatMap((filing) => filing.funds)) {
+      for (const file of fund.formDFiles) add(byFile, file, crd);
+      add(byFundName, fold(fund.name), crd);
+      for (const partner of fund.partnerNames) add(facts, crd, firmKey(partner));
+      if (isRealEstateFund(fund))
+        for (const key of [...fund.formDFiles, fund.name]) realEstateFunds.add(fold(key));
+    }
+    const share = latest.funds.filter(isRealEstateFund).length / latest.funds.length;
+    if (share >= 0.5) realEstateAdvisers.add(crd);
+  }
+  return { names, byFile, byFundName, byName, facts, realEstateAdvisers, realEstateFunds };
+}
+
+/** Returns the keys of a filing's persons, without firms. */
+const peopleOf = ({ persons }: FormD): string[] =>
+  persons
+    .filter((person) => person.first && person.last && entityOf(person) === null)
+    .map(personKey);
+
+/** Returns what Form ADV says of a filing, and what the filing itself says. */
+const weigh = (filing: FormD, advisers: Advisers): [Candidate[], Candidate[]] =>
+  mayBeRealEstate(filing) ? [adviserCandidates(filing, advisers), candidatesOf(filing)] : [[], []];
+
+/** Puts what filings say in the order of trust: Form ADV before any notice, then the latest. @param all oldest first. */
+const inOrder = <T>(all: readonly (readonly [T, T])[]): T[] =>
+  [0, 1].flatMap((kind) => all.toReversed().map((pair) => pair[kind]!));
+
+/** Returns all that a vehicle's filings let one weigh, that which is taken first. @param filings oldest first. */
+export const weighAll = (filings: readonly FormD[], advisers: Advisers): Candidate[] =>
+  inOrder(filings.map((filing) => weigh(filing, advisers))).flat();
+
+/** Returns the evidence that was taken with the highest confidence; of equal ones the first. */
+export const bestOf = (candidates: readonly Candidate[]): Candidate | null =>
+  candidates
+    .filter(({ isTaken, stem }) => isTaken && stem !== "")
+    .toSorted((one, other) => other.confidence - one.confidence)[0] ?? null;
+
+/** A filing with what it is, and the best that Form ADV and the filing itself say. */
+interface Judged {
+  facts: FilingFacts;
+  what: Classification;
+  proposals: [Proposal | null, Proposal | null];
+}
+
+/** Returns the vehicles of real estate, by CIK, and the number of filings left out, by reason. */
+export function readVehicles(filings: Filings, advisers: Advisers) {
+  const leftOut = new Map<string, number>();
+  const byCik = new Map<string, Judged[]>();
+  for (const filing of filings.formD()) {
+    const candidates = weigh(filing, advisers);
+    const what = classify(filing, ...sponsorsOf(filing, candidates.flat(), advisers));
+    if (what.kind === "out") {
+      leftOut.set(what.reason, (leftOut.get(what.reason) ?? 0) + 1);
+      continue;
+    }
+    const propose = (some: readonly Candidate[]): Proposal | null => {
+      const evidence = bestOf(some);
+      return evidence && { evidence, crd: adviserOf(filing, evidence, advisers) };
+    };
+    const proposals: Judged["proposals"] = [propose(candidates[0]), propose(candidates[1])];
+    const { cik } = filing.issuers[0]!;
+    byCik.getOrInsertComputed(cik, () => []).push({ facts: factsOf(filing), what, proposals });
+  }
+  const vehicles = [...byCik].sort(([a], [b]) => (a < b ? -1 : 1)).map(vehicleOf);
+  return { vehicles, leftOut };
+}
+
+function factsOf(filing: FormD): FilingFacts {
+  const { accession, fileNumber, filedOn: date, issuers } = filing;
+  const { name, place } = issuers[0]!;
+  const { state, addressHash } = place;
+  const people = [...new Set(peopleOf(filing))];
+  return { accession, fileNumber, filedOn: date, name, state, addressHash, people };
+}
+
+function vehicleOf([cik, judged]: readonly [string, readonly Judged[]]): Vehicle {
+  const all = judged.toSorted((a, b) => (ageOf(a.facts) < ageOf(b.facts) ? -1 : 1));
+  const what = all.map((one) => one.what);
+  const proposals = inOrder(all.map((one) => one.proposals)).filter((one) => one !== null);
+  const best = bestOf(proposals.map(({ evidence }) => evidence));
+  return {
+    cik,
+    // A fund in one filing is a fund in all, since projects do not pool.
+    ...(what.find(({ kind }) => kind === "fund") ?? what[0]!),
+    isAccommodation: what.every(({ isAccommodation }) => isAccommodation),
+    name: shortName(all.at(-1)!.facts.name),
+    filings: all.map(({ facts }) => facts),
+    proposal: proposals.find(({ evidence }) => evidence === best) ?? null,
+    link: null,
+  };
+}
+
+/** Returns a string that sorts filings by age. An undated one is taken as the last of its year. */
+const ageOf = (filing: FilingFacts) =>
+  `${filing.filedOn ?? `${filedOn(filing)}-99`} ${filing.accession}`;
+
+/** Returns the names of the firms that stand behind a filing, and why one of them makes it real estate, or null. */
+function sponsorsOf(
+  filing: FormD,
+  candidates: readonly Candidate[],
+  advisers: Advisers,
+): [names: string[], adviserReason: string | null] {
+  const names: string[] = [];
+  let reason: string | null = null;
+  for (const candidate of candidates) {
+    if (!candidate.isTaken) continue;
+    names.push(candidate.firm);
+    const crd = adviserOf(filing, candidate, advisers);
+    if (crd === null) continue;
+    const { name } = advisers.names.get(crd)!;
+    names.push(name);
+    const isOfForm = candidate.basis.startsWith("adv_");
+    if (isOfForm && advisers.realEstateFunds.has(fold(candidate.text)))
+      reason ??= `a Real Estate Fund in the Form ADV of "${name}"`;
+    else if (advisers.realEstateAdvisers.has(crd))
+      reason ??= `its adviser "${name}" has Real Estate Funds`;
+  }
+  return [names, reason];
+}
+
+/** Returns what Form ADV says of a filing. */
+function adviserCandidates(filing: FormD, advisers: Advisers): Candidate[] {
+  const { fileNumber } = filing;
+  const { name } = filing.issuers[0]!;
+  const propose = (crd: string | null, given: Omit<Parameters<typeof candidateOf>[1], "firm">) =>
+    crd === null
+      ? []
+      : [candidateOf(filing, { ...given, firm: advisers.names.get(crd)!.legalName })];
+  const byFundName = only(advisers.byFundName.get(fold(name)));
+  const agreement = byFundName && agreementOf(filing, byFundName, advisers);
+  return [
+    ...propose(only(advisers.byFile.get(fileNumber ?? "")), {
+      basis: "adv_file_number",
+      field: "Form D File Number",
+      text: fileNumber!,
+      why: "an adviser reports this file number in its Form ADV",
+    }),
+    ...propose(byFundName, {
+      basis: "adv_fund_name",
+      field: "Fund Name",
+      text: name,
+      why: `one adviser reports a fund of this name, and ${agreement}`,
+      refusal: agreement ? null : "an adviser reports a fund of this name, but nothing else agrees",
+    }),
+  ];
+}
+
+/** Returns the second fact in which a filing and an adviser agree, as a clause. Returns null if there is none. */
+function agreementOf(filing: FormD, crd: string, advisers: Advisers): string | null {
+  const facts = advisers.facts.get(crd);
+  const { place } = filing.issuers[0]!;
+  if (place.addressHash !== null && facts?.has(place.addressHash)) return "their addresses agree";
+  if (peopleOf(filing).some((person) => facts?.has(person))) return "they name the same person";
+  const entities = filing.persons.flatMap((person) => entityOf(person) ?? []);
+  if (entities.some((firm) => facts?.has(firmKey(firm)))) return "they name the same firm";
+  const { state } = advisers.names.get(crd)!;
+  return state !== null && state === place.state ? "their states agree" : null;
+}
+
+/** Returns the CRD number of the adviser that the evidence names, or null. */
+function adviserOf(filing: FormD, evidence: Candidate, advisers: Advisers): string | null {
+  if (evidence.basis === "adv_file_number") return only(advisers.byFile.get(filing.fileNumber!));
+  if (evidence.basis === "adv_fund_name")
+    return only(advisers.byFundName.get(fold(filing.issuers[0]!.name)));
+  const { state } = filing.issuers[0]!.place;
+  if (state === null) return null;
+  for (const key of nameKeys(evidence.firm, state)) {
+    const crd = only(advisers.byName.get(key));
+    if (crd !== null) return crd;
+  }
+  return null;
+}
