@@ -76,7 +76,24 @@ const realFirms = {
   accommodation: "H & L Equities, LLC",
 };
 
-const placeholders = ["", "*", "N/A", "n/a", "_", "-", "--", "."];
+/** First names that stand for none, as often as they were counted in 56 filings. */
+const placeholders = words("* * * * * * N/A N/A N/A N/A N/A N/A n/a n/a _ _ - -- .");
+
+/** Shares of filings, as counted in real ones. */
+const measured = {
+  /** Issuers with an amendment, so that 5,335 of 14,637 filings of a quarter are amendments. */
+  amended: 0.57,
+  /** Whose accession number has another's prefix: 34 of 181. */
+  filedByAgent: 34 / 181,
+  /** Pooled funds that offer an indefinite amount: from 51 % to 67 %. */
+  indefinite: 0.59,
+  /** Signed by somebody who is no related person: 18 of 76. */
+  signedByOther: 18 / 76,
+  /** Whose city holds a part of the street: 1 of 56. */
+  badCity: 1 / 56,
+  /** Funds that name a firm among their related persons, so that 18 of 56 filings do. */
+  ownPartner: 0.7,
+};
 
 /**
  * Writes a folder.
@@ -91,7 +108,7 @@ export async function writeFilingFolder(
   const sponsors = inventSponsors(random, size);
   const book = openBook(random);
   for (const sponsor of sponsors) fileSponsor(random, book, sponsor);
-  fileNobodies(random, book, Math.round(size * 2.5));
+  fileNobodies(random, book, Math.round(size * 3));
   fileOthers(random, book, size * 2);
   for (const [quarter, filings] of book.quarters()) {
     const name = `${quarter}_d.zip`;
@@ -212,19 +229,20 @@ function openBook(random: Random) {
       const fileNumber = `021-${500_000 + issuers}`;
       if (given.isTest !== true)
         truth.set(cik, { kind: given.kind, way: given.way, sponsor: given.sponsor });
-      const first = random.below(4);
+      const isAmended = random.chance(measured.amended);
+      const first = random.below(isAmended ? 3 : 4);
       const offered = random.between(10, 400) * 100_000;
       const sold = Math.floor(offered * random.pick([0, 0.25, 0.5, 1]));
       const write = (quarter: number, previous: string, sold: number): string => {
         // The prefix of an accession number is the agent's that filed it, not the issuer's.
-        const agent = random.pick(["0001999901", "0001999902", cik]);
+        const agent = random.chance(measured.filedByAgent) ? "0001999901" : cik;
         const accession = `${agent}-${quarter < 2 ? 25 : 26}-${String(++filed).padStart(6, "0")}`;
         const version = { quarter, accession, previous, cik, fileNumber, offered, sold };
         put(quarter, rowsOf(random, given, version));
         return accession;
       };
       const accession = write(first, "", sold);
-      if (first < 3 && random.chance(0.35)) write(random.between(first + 1, 3), accession, offered);
+      if (isAmended) write(random.between(first + 1, 3), accession, offered);
       return { cik, fileNumber };
     },
   };
@@ -246,7 +264,7 @@ function rowsOf(random: Random, given: Given, version: Version): QuarterRows {
   const { accession: ACCESSIONNUMBER, quarter, previous, cik, fileNumber, offered, sold } = version;
   const { address } = given;
   const year = quarter < 2 ? 2025 : 2026;
-  const isIndefinite = given.kind !== "project" && random.chance(0.5);
+  const isIndefinite = given.kind !== "project" && random.chance(measured.indefinite);
   const home = { ...address, STREET1: `${random.between(1, 99)} Home Lane`, STREET2: "" };
   return {
     FORMDSUBMISSION: [
@@ -267,6 +285,7 @@ function rowsOf(random: Random, given: Given, version: Version): QuarterRows {
         CIK: cik,
         ENTITYNAME: given.name,
         ...address,
+        ...(random.chance(measured.badCity) && { CITY: "SUITE 290" }),
         ISSUERPHONENUMBER: "555-555-0100",
         JURISDICTIONOFINC: "DELAWARE",
         ISSUER_PREVIOUSNAME_1: "None",
@@ -300,6 +319,10 @@ function rowsOf(random: Random, given: Given, version: Version): QuarterRows {
       RELATIONSHIP_1: "Executive Officer",
       ...home,
       ...cells,
+      RELATIONSHIPCLARIFICATION: (cells["RELATIONSHIPCLARIFICATION"] ?? "").replace(
+        " of ",
+        random.pick([" of ", " of ", " of  ", " of\u00a0"]),
+      ),
     })),
     RECIPIENTS: (given.recipients ?? []).map((cells) => ({
       ACCESSIONNUMBER,
@@ -314,9 +337,11 @@ function rowsOf(random: Random, given: Given, version: Version): QuarterRows {
         SIGNATURE_SEQ_KEY: "1",
         ISSUERNAME: given.name,
         SIGNATURENAME: "/s/ signed",
-        NAMEOFSIGNER: given.persons
-          .map(({ FIRSTNAME, LASTNAME }) => `${FIRSTNAME} ${LASTNAME}`)
-          .find((name) => !name.includes("LLC"))!,
+        NAMEOFSIGNER: random.chance(measured.signedByOther)
+          ? `${random.pick(firsts)} ${random.pick(lasts)}`
+          : given.persons
+              .map(({ FIRSTNAME, LASTNAME }) => `${FIRSTNAME} ${LASTNAME}`)
+              .find((name) => !name.includes("LLC"))!,
         SIGNATURETITLE: "Authorized Signatory",
       },
     ],
@@ -327,6 +352,13 @@ const personCells = ([first, last]: readonly [string, string], clarification = "
   FIRSTNAME: first,
   LASTNAME: last,
   RELATIONSHIPCLARIFICATION: clarification,
+});
+
+const entityCells = (random: Random, firm: string, RELATIONSHIPCLARIFICATION: string): Cells => ({
+  FIRSTNAME: random.pick(placeholders),
+  LASTNAME: firm,
+  RELATIONSHIP_1: "Promoter",
+  RELATIONSHIPCLARIFICATION,
 });
 
 const residential = { INDUSTRYGROUPTYPE: "Residential" };
@@ -360,6 +392,11 @@ function fileSponsor(random: Random, book: Book, sponsor: InventedSponsor): void
       ...given,
     });
   const project = () => `${book.property()}, LLC`;
+  /** The persons of a fund, most often with its own general partner. */
+  const withPartner = () =>
+    random.chance(measured.ownPartner)
+      ? [...persons, entityCells(random, `${brand} GP, LLC`, "General Partner of the Issuer")]
+      : persons;
 
   if (crd !== null) {
     const funds: ReportedFund[] = [];
@@ -368,12 +405,13 @@ function fileSponsor(random: Random, book: Book, sponsor: InventedSponsor): void
       const fund = `${brand} Real Estate Fund ${"I".repeat(number)}, LP`;
       funds.push({
         name: fund,
-        fileNumber: file("file_number", "fund", { name: fund }).fileNumber,
+        fileNumber: file("file_number", "fund", { name: fund, persons: withPartner() }).fileNumber,
       });
     }
     const fund = `${brand} Income Fund, LP`;
     file("fund_name", "fund", {
       name: fund,
+      persons: withPartner(),
       offering: { ...pooled, FEDERALEXEMPTIONS_ITEMS_LIST: "06b,3C,3C.5" },
     });
     funds.push({ name: fund.toUpperCase(), fileNumber: null });
@@ -393,6 +431,7 @@ function fileSponsor(random: Random, book: Book, sponsor: InventedSponsor): void
         one,
         `Manager of ${firm()}, the Manager of ${estate} Manager, LLC, the Manager of the Issuer`,
       ),
+      entityCells(random, `${estate} Manager, LLC`, "Manager"),
     ],
   });
   const [first, last] = random.pick<readonly [string, string]>([
@@ -471,14 +510,7 @@ function fileNobodies(random: Random, book: Book, count: number): void {
         file("streets", { name: `${random.between(10, 999)} ${random.pick(streets)} Ave, LLC` });
     } else if (way < 14)
       file("deal", {
-        persons: [
-          {
-            FIRSTNAME: random.pick(placeholders),
-            LASTNAME: `${property} Manager, LLC`,
-            RELATIONSHIPCLARIFICATION: "Manager",
-          },
-          ...persons,
-        ],
+        persons: [entityCells(random, `${property} Manager, LLC`, "Manager"), ...persons],
       });
     else if (way < 16)
       file("agent", {
@@ -534,13 +566,19 @@ function fileOthers(random: Random, book: Book, count: number): void {
   ];
   for (let i = 0; i < count; i++) {
     const [ending, offering] = kinds[i % kinds.length]!;
+    const estate = random.pick(estates);
+    const isFund = offering["INDUSTRYGROUPTYPE"] === pooled.INDUSTRYGROUPTYPE;
+    const partner = `${estate} Capital GP, LLC`;
     book.file({
       way: "other",
       kind: "out",
-      name: `${random.pick(estates)} ${ending}`,
+      name: `${estate} ${ending}`,
       sponsor: null,
       address: addressIn(random, random.pick(cities), 5000 + i),
-      persons: [personCells([random.pick(firsts), random.pick(lasts)], "Director")],
+      persons: [
+        personCells([random.pick(firsts), random.pick(lasts)], "Director"),
+        ...(isFund ? [entityCells(random, partner, "General Partner")] : []),
+      ],
       offering,
       isTest: i % 30 === 29,
     });
