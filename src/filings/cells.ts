@@ -122,7 +122,7 @@ export const cik = (cell: Written): string | null => {
   return digits === null || digits.length > 10 ? null : digits.padStart(10, "0");
 };
 
-/** Returns the file number of an offering as `021-316083`, from `21-316083`, too. Returns null if it is none. */
+/** Returns the file number of an offering as `021-400013`, from `21-400013`, too. Returns null if it is none. */
 export const formDFile = (cell: Written): string | null => {
   const found = /^0?21-?0*([1-9]\d*)$/.exec(text(cell) ?? "");
   return found === null ? null : `021-${found[1]}`;

@@ -71,7 +71,7 @@ export interface FormD {
   /** `0001234567-25-000001`. */
   accession: string;
   type: "D" | "D/A";
-  /** `021-316083`; null if no header or index says it. */
+  /** `021-400013`; null if no header or index says it. */
   fileNumber: string | null;
   /** `YYYY-MM-DD`; null if no header or index says it. */
   filedOn: string | null;
@@ -142,7 +142,7 @@ export interface AdviserFund {
   country: string | null;
   /** General partner, manager, trustee or director of the fund. */
   partnerNames: readonly string[];
-  /** File numbers of its Form D offerings, such as `021-316083`. */
+  /** File numbers of its Form D offerings, such as `021-400013`. */
   formDFiles: readonly string[];
 }
 

@@ -122,7 +122,7 @@ export const isRealEstateFund = ({ type }: Pick<AdviserFund, "type">): boolean =
 
 /** Real-estate offerings by which advisers are judged. */
 interface RealEstateOfferings {
-  /** File numbers, such as `021-316083`. */
+  /** File numbers, such as `021-400013`. */
   files: ReadonlySet<string>;
   /** Names of funds, folded. */
   fundNames: ReadonlySet<string>;

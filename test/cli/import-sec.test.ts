@@ -3,15 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { basename, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
-import { fold } from "#records/fold.ts";
 import { allCommands } from "../support/all-commands.ts";
-import {
-  type FilingFolder,
-  type InventedSponsor,
-  writeFilingFolder,
-} from "../support/filing-folder.ts";
-import { roomy } from "../support/own-process.ts";
-import { startService } from "../support/service.ts";
+import { asking, ciksOf, score } from "../support/filing-answers.ts";
+import { writeFilingFolder } from "../support/filing-folder.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** A folder of filings, and the commands of an installation beside it. @param size number of sponsors. */
@@ -25,60 +19,6 @@ async function workplace(t: TestContext, size = 6) {
     (await commands.json("datasets list")).map((one: any) => one.version);
   const datasets = () => readdirSync(join(dataDir, "datasets")).toSorted();
   return { folder, dataDir, invented, versions, datasets, ...commands };
-}
-
-/** Asks a server that has the datasets of a data folder. */
-async function asking(t: TestContext, dataDir: string) {
-  const service = await startService(t, { dataDir, records: null });
-  const { key } = await service.newKey({ quotas: roomy });
-  const ask = async (path: string) => {
-    const { status, body } = await service.get(path, { "x-api-key": key });
-    assert.equal(status, 200, JSON.stringify(body));
-    return body as any;
-  };
-  const all = async (list: string) => {
-    const records: any[] = [];
-    for (let offset: number | null = 0; offset !== null;) {
-      const { data, pagination } = await ask(`/${list}?limit=100&offset=${offset}`);
-      records.push(...data);
-      offset = pagination.next_offset;
-    }
-    return records;
-  };
-  return { ask, all };
-}
-
-const ciksOf = (record: any): string[] => record.external_ids.cik ?? [];
-
-/** Reports whether a GP is the sponsor, and not a namesake in another state. */
-const isSponsor = (gp: any, { brand, state }: InventedSponsor) =>
-  fold(gp.name).startsWith(fold(brand)) && gp.hq_state === state;
-
-/** Compares GPs with who stands behind the issuers: all of them for precision, those asked for by name for recall. */
-async function score(
-  { ask, all }: Awaited<ReturnType<typeof asking>>,
-  { sponsors, truth }: FilingFolder,
-) {
-  const found = new Set<string>();
-  for (const sponsor of sponsors) {
-    const { data } = await ask(`/fetch-gp?gp_name=${encodeURIComponent(sponsor.name)}`);
-    for (const cik of data.filter((gp: any) => isSponsor(gp, sponsor)).flatMap(ciksOf))
-      if (truth.get(cik)?.sponsor === sponsor) found.add(cik);
-  }
-  const claims = (await all("list-gps")).flatMap((gp) =>
-    ciksOf(gp).map((cik) => ({ gp, cik, truth: truth.get(cik)! })),
-  );
-  const wrong = claims.filter(
-    (claim) => claim.truth.sponsor === null || !isSponsor(claim.gp, claim.truth.sponsor),
-  );
-  const named = [...truth].filter(([, { sponsor }]) => sponsor !== null);
-  const missed = named.filter(([cik]) => !found.has(cik));
-  return {
-    precision: 1 - wrong.length / claims.length,
-    recall: 1 - missed.length / named.length,
-    wrong: wrong.map(({ gp, truth: { way, sponsor } }) => [way, sponsor?.name, gp.name]),
-    missed: missed.map(([, { way, kind, sponsor }]) => [way, kind, sponsor?.name]),
-  };
 }
 
 test("a folder of filings becomes GPs, of whom few are wrong and few are missing, and no fund is a project", async (t) => {

@@ -8,22 +8,22 @@ test("each kind of correction is read with its reason and its line", () => {
   const lines = [
     '{"gp":"crd:1","is":"Acme Capital","why":"spelling"}',
     "",
-    '{"cik":1745524,"gp":"crd:1","why":"w"}',
+    '{"cik":1900013,"gp":"crd:1","why":"w"}',
     '{"same":["crd:1","gp_abc"],"why":"w"}',
-    '{"why":"w","apart":["crd:1","0001745524","cik:1745525"]}',
-    '{"person":"crd:1/SMITH","apart":["000174552426000001"],"why":"w"}',
+    '{"why":"w","apart":["crd:1","0001900013","cik:1900014"]}',
+    '{"person":"crd:1/SMITH","apart":["000190001326000001"],"why":"w"}',
     '{"person":"crd:1/SMITH","field":"title","value":null,"why":"w"}\r',
   ];
   assert.ok(looksLikeCorrections(lines.join("\n")));
   assert.deepEqual(read(lines.join("\n")), [
     { kind: "is", gp: "crd:1", name: "Acme Capital", why: "spelling", line: 1 },
-    { kind: "sponsor", cik: "0001745524", gp: "crd:1", why: "w", line: 3 },
+    { kind: "sponsor", cik: "0001900013", gp: "crd:1", why: "w", line: 3 },
     { kind: "same", gps: ["crd:1", "gp_abc"], why: "w", line: 4 },
-    { kind: "apart", gp: "crd:1", ciks: ["0001745524", "0001745525"], why: "w", line: 5 },
+    { kind: "apart", gp: "crd:1", ciks: ["0001900013", "0001900014"], why: "w", line: 5 },
     {
       kind: "personApart",
       person: "crd:1/SMITH",
-      accessions: ["0001745524-26-000001"],
+      accessions: ["0001900013-26-000001"],
       why: "w",
       line: 6,
     },

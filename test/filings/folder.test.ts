@@ -98,7 +98,7 @@ async function everything(t: TestContext): Promise<string> {
     "d.dat": zips,
     "e.dat": areas,
     "f.dat": corrections,
-    ...quarterFiles(oneFiling("0001745524-26-000002", "Briar Fund II, LP"), {
+    ...quarterFiles(oneFiling("0001900013-26-000002", "Briar Fund II, LP"), {
       folder: "2026Q1_d/",
     }),
     "notes.md": "# Notes",
@@ -113,7 +113,7 @@ async function everything(t: TestContext): Promise<string> {
   await writtenZip(
     folder,
     "z.dat",
-    quarterFiles(oneFiling("0001745524-26-000001"), { folder: "2026Q2_d/" }),
+    quarterFiles(oneFiling("0001900013-26-000001"), { folder: "2026Q2_d/" }),
   );
   await writtenZip(folder, "adv.dat", {
     "IA_ADV_Base_A_20260701_20260731.csv":
@@ -142,8 +142,8 @@ test("every file is recognised by its content, and what is none of these is list
   assert.deepEqual(
     rows.formD.map(({ accession, fileNumber, filedOn }) => [accession, fileNumber, filedOn]),
     [
-      ["0001745524-26-000001", "021-316083", "2026-06-30"],
-      ["0001745524-26-000002", "021-316083", "2026-06-30"],
+      ["0001900013-26-000001", "021-400013", "2026-06-30"],
+      ["0001900013-26-000002", "021-400013", "2026-06-30"],
       ["0001700001-26-000001", "021-999999", "2026-07-01"],
       ["0001700001-26-000002", null, "2026-07-02"],
     ],
@@ -207,12 +207,12 @@ test("rows do not depend on the order of the paths, nor on the salt but for hash
 });
 
 test("a filing that a quarter has too is the quarter's, and is reported", async (t) => {
-  const accession = "0001745524-26-000001";
+  const accession = "0001900013-26-000001";
   const folder = writtenFolder(t, { "a.txt": submission(accession) });
   await writtenZip(
     folder,
     "q.zip",
-    quarterFiles(together(oneFiling(accession), oneFiling("0001745524-26-000002"))),
+    quarterFiles(together(oneFiling(accession), oneFiling("0001900013-26-000002"))),
   );
   const { rows, report } = await read(t, [folder]);
   assert.deepEqual(
@@ -230,7 +230,7 @@ const refused = (t: TestContext, paths: readonly string[], words: RegExp) =>
   });
 
 test("a recognised file that is damaged is refused by name with the next step, and leaves no file behind", async (t) => {
-  const files = quarterFiles(oneFiling("0001745524-26-000001"));
+  const files = quarterFiles(oneFiling("0001900013-26-000001"));
   const { "SIGNATURES.tsv": _, ...five } = files;
   await refused(
     t,

@@ -32,7 +32,7 @@ async function read(files: Record<string, string>, chunkBytes = 7) {
 const place = { city: "ORLANDO", stateOrCountry: "FL", state: "FL", country: "US", zip: "32801" };
 
 test("a filing is put together from the six tables, trimmed, without quoting, and without streets and phone numbers", async () => {
-  const { filings, skipped } = await read(quarterFiles(oneFiling("0001745524-26-000001")));
+  const { filings, skipped } = await read(quarterFiles(oneFiling("0001900013-26-000001")));
   assert.deepEqual(skipped, []);
   const [filing] = filings;
   const { addressHash: issuerHash } = filing!.issuers[0]!.place;
@@ -40,9 +40,9 @@ test("a filing is put together from the six tables, trimmed, without quoting, an
   assert.ok(issuerHash !== null && personHash !== null && issuerHash !== personHash);
   assert.deepEqual(filings, [
     {
-      accession: "0001745524-26-000001",
+      accession: "0001900013-26-000001",
       type: "D",
-      fileNumber: "021-316083",
+      fileNumber: "021-400013",
       filedOn: "2026-06-30",
       sicCode: "6798",
       origin: { file: "FORMDSUBMISSION.tsv", line: 2 },
@@ -63,7 +63,7 @@ test("a filing is put together from the six tables, trimmed, without quoting, an
       amountNote: null,
       issuers: [
         {
-          cik: "0001745524",
+          cik: "0001900013",
           name: "Briar Fund I, LP",
           previousNames: ["Old Briar Fund, LP"],
           entityType: "Limited Partnership",
@@ -91,37 +91,37 @@ test("a filing is put together from the six tables, trimmed, without quoting, an
       signatures: [{ issuerName: "Briar Fund I, LP", signer: "Ann Smith", title: "Manager" }],
     },
   ]);
-  assert.doesNotMatch(JSON.stringify(filings), /Home Street|ORANGE AVE|555-0100/);
+  assert.doesNotMatch(JSON.stringify(filings), /Home Street|MAPLE AVE|555-0100/);
 });
 
 test("only live filings of Form D count, and each is read once", async () => {
-  const filing = oneFiling("0001745524-26-000001");
+  const filing = oneFiling("0001900013-26-000001");
   const changed = (accession: string, cells: object) => {
     const rows = oneFiling(accession);
     return { ...rows, FORMDSUBMISSION: [{ ...rows.FORMDSUBMISSION[0], ...cells }] };
   };
   const rows = together(
     filing,
-    changed("0001745524-26-000002", { TESTORLIVE: "TEST" }),
-    changed("0001745524-26-000003", { SUBMISSIONTYPE: "1-A" }),
+    changed("0001900013-26-000002", { TESTORLIVE: "TEST" }),
+    changed("0001900013-26-000003", { SUBMISSIONTYPE: "1-A" }),
     { FORMDSUBMISSION: filing.FORMDSUBMISSION },
-    { ...oneFiling("0001745524-26-000004"), ISSUERS: [] },
-    { ...oneFiling("0001745524-26-000005"), OFFERING: [] },
-    changed("0001745524-26-000006", { SUBMISSIONTYPE: "D/A  ", FILING_DATE: "30-JUN-26" }),
+    { ...oneFiling("0001900013-26-000004"), ISSUERS: [] },
+    { ...oneFiling("0001900013-26-000005"), OFFERING: [] },
+    changed("0001900013-26-000006", { SUBMISSIONTYPE: "D/A  ", FILING_DATE: "30-JUN-26" }),
   );
   const { filings, skipped } = await read(quarterFiles(rows), 4096);
   assert.deepEqual(
     filings.map(({ accession, type, filedOn }) => [accession, type, filedOn]),
     [
-      ["0001745524-26-000001", "D", "2026-06-30"],
-      ["0001745524-26-000006", "D/A", "2026-06-30"],
+      ["0001900013-26-000001", "D", "2026-06-30"],
+      ["0001900013-26-000006", "D/A", "2026-06-30"],
     ],
   );
   assert.deepEqual(skipped.toSorted(), ["no_issuer", "no_offering", "other_form", "test", "twice"]);
 });
 
 test("without the column TESTORLIVE every filing counts, and other columns may stand anywhere", async () => {
-  const files = quarterFiles(oneFiling("0001745524-26-000001"), {
+  const files = quarterFiles(oneFiling("0001900013-26-000001"), {
     without: ["TESTORLIVE", "SIC_CODE"],
   });
   files["FORMDSUBMISSION.tsv"] = files["FORMDSUBMISSION.tsv"]!.split("\n")
@@ -130,12 +130,12 @@ test("without the column TESTORLIVE every filing counts, and other columns may s
   const { filings } = await read(files);
   assert.deepEqual(
     filings.map(({ sicCode, fileNumber }) => [sicCode, fileNumber]),
-    [[null, "021-316083"]],
+    [[null, "021-400013"]],
   );
 });
 
 test("a table without a column that is needed is refused by the name of both", async () => {
-  const files = quarterFiles(oneFiling("0001745524-26-000001"), { without: ["TOTALAMOUNTSOLD"] });
+  const files = quarterFiles(oneFiling("0001900013-26-000001"), { without: ["TOTALAMOUNTSOLD"] });
   await assert.rejects(read(files), (error) => {
     assert.ok(error instanceof ImportFault);
     assert.match(
@@ -148,7 +148,7 @@ test("a table without a column that is needed is refused by the name of both", a
 
 test("a line break inside a cell does not end its row, a row with too many cells is left out, one that breaks off refuses the table", async () => {
   const files = quarterFiles(
-    together(oneFiling("0001745524-26-000001"), oneFiling("0001745524-26-000002")),
+    together(oneFiling("0001900013-26-000001"), oneFiling("0001900013-26-000002")),
   );
   const persons = files["RELATEDPERSONS.tsv"]!;
   const broken = persons.replace("President of Briar", "President\nof Briar");
@@ -171,7 +171,7 @@ test("a line break inside a cell does not end its row, a row with too many cells
 });
 
 test("a row without an end is refused before it fills the memory", async () => {
-  const files = quarterFiles(oneFiling("0001745524-26-000001"));
+  const files = quarterFiles(oneFiling("0001900013-26-000001"));
   for (const [endless, line] of [
     ["x".repeat(2 ** 22), 3],
     [`${"x".repeat(2 ** 10)}\n`.repeat(2 ** 11), 1026],
@@ -183,7 +183,7 @@ test("a row without an end is refused before it fills the memory", async () => {
 });
 
 test("the primary issuer comes first, and its type is in the filing's words", async () => {
-  const rows = oneFiling("0001745524-26-000001");
+  const rows = oneFiling("0001900013-26-000001");
   const [issuer] = rows.ISSUERS;
   const other = { ...issuer!, ENTITYNAME: "B", IS_PRIMARYISSUER_FLAG: "NO", CIK: "2" };
   const first = { ...issuer!, ENTITYNAME: "A", ENTITYTYPE: "Other", ENTITYTYPEOTHERDESC: "Series" };
@@ -191,7 +191,7 @@ test("the primary issuer comes first, and its type is in the filing's words", as
   assert.deepEqual(
     filings[0]!.issuers.map(({ name, cik, entityType }) => [name, cik, entityType]),
     [
-      ["A", "0001745524", "Series"],
+      ["A", "0001900013", "Series"],
       ["B", "0000000002", "Limited Partnership"],
     ],
   );

@@ -42,7 +42,7 @@ export const oneFiling = (accession: string, name = "Briar Fund I, LP"): Require
     FORMDSUBMISSION: [
       {
         ACCESSIONNUMBER,
-        FILE_NUM: "021-316083               ",
+        FILE_NUM: "021-400013               ",
         FILING_DATE: "30-JUN-2026",
         SIC_CODE: "6798",
         SUBMISSIONTYPE: "D",
@@ -54,10 +54,10 @@ export const oneFiling = (accession: string, name = "Briar Fund I, LP"): Require
         ACCESSIONNUMBER,
         IS_PRIMARYISSUER_FLAG: "YES",
         ISSUER_SEQ_KEY: "1",
-        CIK: "0001745524",
+        CIK: "0001900013",
         ENTITYNAME: name,
         STREET1: "C/O BRIAR CAPITAL LLC",
-        STREET2: "255 S. ORANGE AVE., STE. 720",
+        STREET2: "410 S. MAPLE AVE., STE. 410",
         CITY: "ORLANDO",
         STATEORCOUNTRY: "FL",
         ZIPCODE: "32801",

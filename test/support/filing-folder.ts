@@ -62,7 +62,7 @@ const streets = words(
   "Sycamore Tamarack Wisteria Cottonwood Mulberry Hawthorn Dogwood Magnolia Linden Chestnut Hickory Poplar",
 );
 const estates = words(
-  "Briarwick Camden Dovecote Eastgate Foxglove Glenmoor Heatherstone Inverness Kingsley Lakeview Meadowbrook Northfield Oakhaven Parkside Rosewood Silverleaf Stonebrook Tidewater Westover Windermere",
+  "Brookmere Camden Dovecote Eastgate Foxglove Glenmoor Heatherstone Inverness Kingsley Lakeview Meadowbrook Northfield Oakhaven Parkside Rosewood Silverleaf Stonebrook Tidewater Westover Windermere",
 );
 const buildings = "Apartments,Townhomes,Lofts,Flats,Villas,Self Storage,Industrial,Plaza".split(
   ",",
