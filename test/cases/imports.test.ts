@@ -122,7 +122,7 @@ const page = "<!DOCTYPE html>\n<html><body><h1>503 Service Unavailable</h1></bod
 
 /** Tables as they come: damaged, oddly written, with other columns and other bytes. */
 async function tableCases(it: CaseOf, { lines, table }: Workplace): Promise<void> {
-  await it("C73 · a truncated CSV, a cut last line, an error page, a gzip and a zip are refused whole, with the line where there is one (archives are not unpacked)", async () => {
+  await it("C73 · a truncated CSV, a cut last line, an error page, a gzip and a zip are refused whole, with the line where there is one (only `import sec` reads archives)", async () => {
     const mapping = gpTable({ hq_city: "City" });
     const whole = "Id,Name,City\n1,Acme,Reno\n2,Birch,Elko\n";
     assertPublished(await table("c73", whole, mapping));

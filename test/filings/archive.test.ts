@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { archiveLimits, openArchive } from "#filings/archive.ts";
 import { ImportFault } from "#importers/import-fault.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { zipped } from "./zip.ts";
+import { entryAt, zipped } from "./zip.ts";
 
 const small = { "2026Q2_d/ISSUERS.tsv": "a\tb\n".repeat(1000), "readme.htm": "<p>" };
 
@@ -27,13 +27,6 @@ const refused = (t: TestContext, bytes: Uint8Array, words: RegExp, limits = arch
     assert.match(error.message, words);
     return true;
   });
-
-/** Returns the offset of the entry of a member in the archive's directory. */
-function entryAt(zip: Buffer, name: string): number {
-  const at = zip.lastIndexOf(name) - 46;
-  assert.equal(zip.readUInt32LE(at), 0x02014b50);
-  return at;
-}
 
 test("an archive gives its members' bytes as they were", async (t) => {
   assert.deepEqual(await readAll(t, await zipped(small)), small);

@@ -1,8 +1,10 @@
 /** Archives written for a test. */
+import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { ZipFile } from "yazl";
+import { openArchive } from "#filings/archive.ts";
 
 export type Members = Readonly<Record<string, string | Uint8Array>>;
 
@@ -20,4 +22,20 @@ export async function writtenZip(folder: string, name: string, members: Members)
   const path = join(folder, name);
   writeFileSync(path, await zipped(members));
   return path;
+}
+
+/** Returns the bytes of the members of an archive. */
+export async function unzipped(path: string): Promise<Record<string, Buffer>> {
+  const archive = await openArchive(path);
+  const members: Record<string, Buffer> = {};
+  for (const { name, open } of archive.members) members[name] = await buffer(open());
+  archive.close();
+  return members;
+}
+
+/** Returns the offset of the entry of a member in the directory of an archive. */
+export function entryAt(zip: Buffer, name: string): number {
+  const at = zip.lastIndexOf(name) - 46;
+  assert.equal(zip.readUInt32LE(at), 0x02014b50);
+  return at;
 }
