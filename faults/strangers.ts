@@ -135,6 +135,23 @@ export const ways: readonly Way[] = [
     drip: "1\r\nx\r\n",
   },
   {
+    name: "GET with chunks of one byte",
+    text: chunked("/openapi.json", [], "1\r\nx\r\n".repeat(large / 6)).replace("POST", "GET"),
+    drip: "1\r\nx\r\n".repeat(1000),
+  },
+  {
+    name: "POST nowhere with chunks of one byte",
+    text: chunked("/nowhere", [], "1\r\nx\r\n".repeat(large / 6)),
+    drip: "1\r\nx\r\n".repeat(1000),
+  },
+  {
+    name: "GET with chunks of one byte sent ahead",
+    text:
+      request("/openapi.json") +
+      chunked("/openapi.json", [], "1\r\nx\r\n".repeat(large / 6)).replace("POST", "GET"),
+    drip: "1\r\nx\r\n".repeat(1000),
+  },
+  {
     name: "chunks with extensions",
     text: chunked("/mcp", message, `1;${"x".repeat(15_000)}\r\nx\r\n`.repeat(4)),
     drip: "1;x\r\nx\r\n",

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "#config.ts";
 import { openNetworkShares } from "#limits/client-network.ts";
 import { malformed, Problem, unavailable } from "#problems.ts";
-import { leaveUnread } from "./connections.ts";
+import { isLeftUnread, leaveUnread } from "./connections.ts";
 import { clientAddress, noBody, type Route } from "./routes.ts";
 
 /**
@@ -23,35 +23,31 @@ export const bodyTooLarge = (maximum: number) =>
 
 /** Budget of one client network for bodies in memory: 2 MiB, so that it can send one list to match. */
 const bodiesBytesMax = 32 * bodyBytesMax;
-/**
- * Amount that a chunked body takes from the budget: 512 KiB. A chunk may be a single byte, and each chunk takes the
- * parser 0.6 µs.
- */
-const chunkedBodyBytes = 8 * bodyBytesMax;
 
 /**
  * Returns a function that begins to read a body when the headers of its request have arrived. Charges it to the client
  * network's budget until the response closes, however slowly it arrives and however long its request waits. Discards a
- * body that does not belong to a POST. Leaves a body unread, and rejects with a Problem, if it is too large or exceeds
- * the budget.
+ * body that does not belong to a POST. Leaves a body unread, and rejects with a Problem, if it is too large, exceeds the
+ * budget, or is one chunked body too many.
  */
 export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
   const shares = openNetworkShares(bodiesBytesMax);
   return (request: IncomingMessage, response: ServerResponse, maximum: number): Promise<Buffer> => {
     const { headers, method } = request;
-    const { "content-length": length, "transfer-encoding": coding } = headers;
+    const length = Number(headers["content-length"] ?? maximum);
     const refuse = (problem: Problem) => {
       response.shouldKeepAlive = false;
       leaveUnread(request.socket);
       return Promise.reject<Buffer>(problem);
     };
-    if (Number(length ?? 0) > maximum) return refuse(bodyTooLarge(maximum));
+    if (length > maximum) return refuse(bodyTooLarge(maximum));
     if (method !== "POST") {
       request.resume();
       return noBody;
     }
-    const bytes = coding === undefined ? Number(length) : Math.max(chunkedBodyBytes, maximum);
-    const giveBack = shares.take(clientAddress(request, trustedProxies), bytes);
+    const giveBack = isLeftUnread(request.socket)
+      ? null
+      : shares.take(clientAddress(request, trustedProxies), length);
     if (giveBack === null)
       return refuse(
         unavailable(

@@ -9,7 +9,7 @@ import type { Config } from "#config.ts";
 import { openNetworkShares } from "#limits/client-network.ts";
 import { counter, gauge, openTally, type Tally } from "#metrics/metric.ts";
 import { openFilesMax } from "#metrics/process-metrics.ts";
-import { isTrusted } from "./routes.ts";
+import { clientAddress, isTrusted } from "./routes.ts";
 
 interface Connection {
   readonly socket: Socket;
@@ -21,6 +21,8 @@ interface Connection {
   latest: ServerResponse | undefined;
   /** Response to the request before the latest. */
   previous: ServerResponse | undefined;
+  /** Latest request with a chunked body, until that body has ended. */
+  chunked: { request: IncomingMessage; giveBack: () => void } | null;
 }
 
 export type Connections = ReturnType<typeof watchConnections>;
@@ -35,6 +37,12 @@ const cutReasons = ["limit", "client_limit", "overrun", "slow_reader"] as const;
 export const waitingMax = 16;
 const waitingMaxOfAll = 512;
 
+/**
+ * Number of connections of one client network that can send chunked bodies. A chunk may be a single byte, which takes
+ * Node 2 µs, and one read brings 10,000 of them.
+ */
+const chunkedMax = 1;
+
 /** Reports whether the client is still waiting for a response. */
 const owes = ({ isAnswering, waiting }: Connection) => isAnswering || waiting.length > 0;
 
@@ -44,11 +52,13 @@ const owes = ({ isAnswering, waiting }: Connection) => isAnswering || waiting.le
  * buffered. Reads no more from a connection while its requests wait. A single read can hold thousands of requests. Once
  * `waitingMax` or `waitingMaxOfAll` requests wait, a connection that gets another ends with the response to the last
  * one accepted (RFC 9112 §9.3.2).
+ * @param takeChunked takes the client network's share for a chunked body; null if there is none left.
  * @param lingerMilliseconds time for a client to read the last response and close its side.
  */
 export function watchConnections(
   server: Server,
   handle: RequestListener,
+  takeChunked: (request: IncomingMessage) => (() => void) | null,
   lingerMilliseconds: number,
 ) {
   const open = new Map<Socket, Connection>();
@@ -76,6 +86,20 @@ export function watchConnections(
     waitingOfAll -= waiting.length;
     waiting.length = 0;
   };
+  const endChunked = (connection: Connection) => {
+    connection.chunked?.giveBack();
+    connection.chunked = null;
+  };
+  /** Reports whether a chunked body may be parsed. */
+  const beginChunked = (connection: Connection, request: IncomingMessage): boolean => {
+    const giveBack = connection.chunked?.giveBack ?? takeChunked(request);
+    if (giveBack === null) return false;
+    connection.chunked = { request, giveBack };
+    // In the same turn of the event loop another connection could bring as many chunks.
+    const end = () => connection.chunked?.request === request && endChunked(connection);
+    request.once("end", () => setImmediate(end));
+    return true;
+  };
   const soon = (connection: Connection) => {
     ready.add(connection);
     if (ready.size === 1) setImmediate(beginNext);
@@ -100,14 +124,21 @@ export function watchConnections(
       waiting: [],
       latest: undefined,
       previous: undefined,
+      chunked: null,
     };
     open.set(socket, connection);
     closeLingering(socket, lingerMilliseconds);
-    stopParsing(socket, () => {
+    stopParsing(socket, (request) => {
       // The request arrives after the connection's last response.
       if (socket.writableEnded) return true;
+      const isChunked = request.headers["transfer-encoding"] !== undefined;
+      const isRefused = isChunked && !beginChunked(connection, request);
+      if (!owes(connection)) {
+        if (isRefused) leaveUnread(socket);
+        return false;
+      }
       const isFull = connection.waiting.length === waitingMax || waitingOfAll === waitingMaxOfAll;
-      if (!isFull || !owes(connection)) return false;
+      if (!isFull && !isRefused) return false;
       cut.add("overrun");
       const response = connection.latest!;
       // A response in progress may have promised in its headers to keep the connection open.
@@ -123,6 +154,7 @@ export function watchConnections(
     });
     socket.once("close", () => {
       forget(connection);
+      endChunked(connection);
       open.delete(socket);
     });
   });
@@ -130,6 +162,7 @@ export function watchConnections(
     const connection = open.get(request.socket)!;
     connection.previous = connection.latest;
     connection.latest = response;
+    if (unread.has(request.socket)) response.shouldKeepAlive = false;
     if (!owes(connection)) return begin(connection, response);
     connection.waiting.push(response);
     waitingOfAll++;
@@ -189,6 +222,9 @@ const drop = () => {};
 
 const unread = new WeakSet<Socket>();
 
+/** Reports whether what follows the headers of the current request is left unread. */
+export const isLeftUnread = (socket: Socket): boolean => unread.has(socket);
+
 /**
  * Leaves everything after the current request's headers unread, including the body. Discards it once the last response
  * is sent.
@@ -205,11 +241,11 @@ export function leaveUnread(socket: Socket): void {
  * Stops parsing, even in the middle of a read, once `isEnough` returns true, after a CONNECT, or when a request leaves
  * the rest unread. Otherwise one read could become thousands of requests before any response is sent.
  */
-function stopParsing(socket: Socket, isEnough: () => boolean): void {
+function stopParsing(socket: Socket, isEnough: (request: IncomingMessage) => boolean): void {
   const { parser } = socket as ParsedSocket;
   const { onIncoming } = parser;
   parser.onIncoming = (request, keepAlive) => {
-    const isOver = isEnough();
+    const isOver = isEnough(request);
     if (isOver || request.method === "CONNECT") {
       // Otherwise Node would copy the whole read, for another protocol.
       request.upgrade = false;
@@ -259,7 +295,10 @@ export function guardConnections(
   lingerMilliseconds: number,
 ): Connections {
   server.maxConnections = config.connectionsMax ?? connectionsMaxFor(openFilesMax());
-  const connections = watchConnections(server, handle, lingerMilliseconds);
+  const chunkedShares = openNetworkShares(chunkedMax);
+  const takeChunked = (request: IncomingMessage) =>
+    chunkedShares.take(clientAddress(request, config.trustedProxies), 1);
+  const connections = watchConnections(server, handle, takeChunked, lingerMilliseconds);
   boundClients(server, config, connections.cut);
   const look = watchSlowReaders(connections, () => performance.now());
   const timer = setInterval(look, slowReaderBounds.lookEveryMilliseconds);

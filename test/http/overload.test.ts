@@ -199,7 +199,7 @@ async function openStuck(t: TestContext) {
     answer = response;
     response.end(page);
   };
-  const connections = watchConnections(server, give, 2000);
+  const connections = watchConnections(server, give, () => null, 2000);
   const port = await listenFor(t, server);
   const clock = { now: 0 };
   const look = watchSlowReaders(connections, () => clock.now);

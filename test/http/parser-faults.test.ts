@@ -47,6 +47,28 @@ test("a form that never comes whole is refused behind what was asked before, and
   );
 });
 
+test("one client network sends one body in chunks at a time, and the next once that one is there", async (t) => {
+  const { port } = await startService(t);
+  const chunks = (body: string) =>
+    requestText("/mcp", { method: "POST", headers: ["Transfer-Encoding: chunked"], body });
+  const first = connect({ port, host: "127.0.0.1" });
+  t.after(() => first.destroy());
+  first.write(chunks("1\r\n{\r\n"));
+  const status = async () => statusesIn((await sendRaw(port, chunks("0\r\n\r\n"))).text);
+  while ((await status())[0] !== 503);
+  // A body that nobody reads changes no answer, and the connection says that it ends.
+  const get = requestText("/health", {
+    headers: ["Transfer-Encoding: chunked"],
+    body: "0\r\n\r\n",
+  });
+  const unread = await askBytes(port, get + requestText("/health"));
+  assert.deepEqual(statusesIn(unread.text), [200]);
+  assert.equal(unread.headers["connection"], "close");
+  first.write("0\r\n\r\n");
+  await once(first, "data");
+  assert.deepEqual(await status(), [401]);
+});
+
 test("what follows a request to upgrade is never lost in silence: its answer is the last one, and says so", async (t) => {
   const { port, key } = await startService(t);
   const asking = requestText("/health", { headers: ["Connection: Upgrade", "Upgrade: h2c"] });
