@@ -1,7 +1,7 @@
 /** `gp-records import`: replaces a source's published records with those in the given files, or merges them in. */
 import { InvalidArgumentError, Option } from "commander";
-import type { ImportRequest, ImportResult } from "#datasets/publish.ts";
-import type { RejectedMax, Rejections } from "#datasets/rejections.ts";
+import type { Rejections } from "#datasets/collect.ts";
+import type { ImportRequest, ImportResult, RejectedMax } from "#datasets/publish.ts";
 import type { DatasetStore } from "#datasets/store.ts";
 import { encodings } from "#importers/encoding.ts";
 import type { ReadOptions } from "#importers/source-file.ts";

@@ -1,4 +1,7 @@
-/** Collects a source's records for a new generation: checks them, accepts each id once, and resolves every link. */
+/**
+ * Collects a source's records for a new generation: checks them, accepts each id once, resolves every link, and counts
+ * the lines that it rejects.
+ */
 import { checkRecord } from "#records/check-record.ts";
 import { eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { withoutForm } from "#records/legal-forms.ts";
@@ -8,6 +11,7 @@ import {
   type RecordFault,
   type RecordName,
   type SourceEntry,
+  type UnknownWord,
 } from "#records/canonical.ts";
 import {
   type DraftedRecord,
@@ -19,7 +23,6 @@ import {
   readLinks,
   type StoredLinks,
 } from "./draft-record.ts";
-import { countRejections, type Place, type Rejections } from "./rejections.ts";
 import { linksIn, ownIn, type TextStore } from "./text-store.ts";
 
 export interface Collected {
@@ -381,4 +384,58 @@ function linkersOf(
           if (wanted.has(key)) linkers.getOrInsertComputed(key, () => []).push({ record, id });
         }
   return linkers;
+}
+
+/** The place of a record in the files of a delivery. */
+interface Place {
+  file: string;
+  line: number;
+}
+
+interface Rejection extends Place {
+  field: string;
+  reason: string;
+  /**
+   * Number of occurrences. Only the fault of a cell can have several; `file` and `line` are then those of the first.
+   */
+  count: number;
+  /** Further lines with the fault, of any file: the first few. */
+  also?: number[];
+  /** Cell that is no known word, with what the mapping's `values` may say of it. */
+  word?: UnknownWord;
+}
+
+/** Maximum number of listed faults. Equal faults of cells count once. Lines with further faults are only counted. */
+const listedMax = 1000;
+
+/** Maximum number of further lines that are named for one fault. */
+const alsoMax = 4;
+
+export type Rejections = ReturnType<typeof countRejections>;
+
+/** Opens a count of rejected lines, with the faults of the first ones. */
+function countRejections() {
+  const listed: Rejection[] = [];
+  const cellFaults = new Map<string, Rejection>();
+  let count = 0;
+  return {
+    get count() {
+      return count;
+    },
+    listed: listed as readonly Rejection[],
+    add(file: string, line: number, faults: readonly RecordFault[]): void {
+      count++;
+      for (const { field, reason, isOfCell, word } of faults) {
+        const same = isOfCell && cellFaults.get(`${field} ${reason}`);
+        if (same) {
+          same.count++;
+          if ((same.also ??= []).length < alsoMax) same.also.push(line);
+        } else if (listed.length < listedMax) {
+          const rejection = { file, line, field, reason, count: 1, ...(word && { word }) };
+          listed.push(rejection);
+          if (isOfCell) cellFaults.set(`${field} ${reason}`, rejection);
+        }
+      }
+    },
+  };
 }

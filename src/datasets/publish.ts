@@ -42,7 +42,6 @@ import { settleIds } from "./former-ids.ts";
 import type { Generation } from "./generation.ts";
 import { openPublished } from "./open-generation.ts";
 import { openPrevious, type Previous } from "./previous.ts";
-import { isTooMuch, type RejectedMax } from "./rejections.ts";
 import type { DatasetStore, Draft } from "./store.ts";
 import { openTextStore, type TextStore } from "./text-store.ts";
 import { verifyGeneration } from "./verify.ts";
@@ -253,6 +252,9 @@ const sum = (counts: Record<RecordKind, number>) =>
  */
 type Refusal = "rejections" | "empty" | "shrunk";
 
+/** Maximum number of lines that an import may reject: a number, or a percentage of the lines read. */
+export type RejectedMax = { lines: number } | { percent: number };
+
 interface Guards {
   rejectedMax: RejectedMax;
   /** Maximum percentage of its former records that the source may lose; 100 by default. */
@@ -273,7 +275,11 @@ function reasonToRefuse(
   { before, now }: SourceSize,
   { rejectedMax, shrinkPercentMax = 100, allowsEmpty = false }: Guards,
 ): Refusal | null {
-  if (isTooMuch(rejections.count, read, rejectedMax)) return "rejections";
+  const isTooMuch =
+    "lines" in rejectedMax
+      ? rejections.count > rejectedMax.lines
+      : rejections.count * 100 > rejectedMax.percent * read;
+  if (isTooMuch) return "rejections";
   // An empty delivery is more likely a mistake than a wish to remove the source.
   if (now === 0) return allowsEmpty && rejections.count === 0 ? null : "empty";
   return now * 100 < before * (100 - shrinkPercentMax) ? "shrunk" : null;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RejectedMax } from "#datasets/rejections.ts";
+import type { RejectedMax } from "#datasets/publish.ts";
 import { entriesOf, importRecords, temporaryCatalogue } from "../support/dataset.ts";
 import { documents, filesOf, gp, imported, importEntries, principal } from "./published.ts";
 
