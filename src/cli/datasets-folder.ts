@@ -4,7 +4,7 @@ import { finishRestore } from "#backups/restore-folders.ts";
 import { readConfig } from "#config.ts";
 import { type Catalogue, type DatasetList, openCatalogue } from "#datasets/catalogue.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
-import { type DatasetStore, type OpenStore, underLock } from "#datasets/store.ts";
+import { type DatasetStore, openFolderStore, type OpenStore, underLock } from "#datasets/store.ts";
 import { makePrivateFolder } from "#store/sqlite-file.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import type { CliContext } from "./command.ts";
@@ -45,7 +45,7 @@ export async function lookAtDatasets<R>(
     // Loads the PostgreSQL driver only if the datasets are in a database.
     const store =
       databaseUrl === null
-        ? (await import("#datasets/folder-store.ts")).openFolderStore(order)
+        ? openFolderStore(order)
         : (await import("#datasets/postgres.ts")).openPostgresStore(order, databaseUrl);
     try {
       return await look(store);

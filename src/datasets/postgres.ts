@@ -19,7 +19,7 @@ import { type DatasetCache, openCache, versionsToKeep } from "./dataset-cache.ts
 import { DatasetFault, isCurrentDataset, noDataset, overtaken } from "./dataset-fault.ts";
 import { timeOf } from "./format.ts";
 import { asPublished, type Generation } from "./generation.ts";
-import { openPublications } from "./publications.ts";
+import { type MadeStep, openPublications, withPublication, youngerThan } from "./publications.ts";
 import {
   type Instance,
   type Kept,
@@ -28,7 +28,7 @@ import {
   readShared,
   type SharedState,
 } from "./shared-rows.ts";
-import { noStep, withPublication, youngerThan } from "./steps.ts";
+import { noStep } from "./steps.ts";
 import {
   partLimits,
   pullFile,
@@ -37,7 +37,7 @@ import {
   stepName,
   storedRemedy,
 } from "./stored-parts.ts";
-import type { MadeStep, OpenStore, StoreOrder } from "./store.ts";
+import type { OpenStore, StoreOrder } from "./store.ts";
 
 /**
  * The datasets of several machines. Promises reject with a StoreFault if the database is unreachable: within 2 s and as

@@ -10,9 +10,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { type Publication, type StoredStep, withAllStepCounts } from "#records/publication.ts";
+import { dayMilliseconds } from "#store/durations.ts";
 import { isAbandoned } from "#store/lock.ts";
 import { openForBlock, replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
 import { DatasetFault, readIfThere } from "./dataset-fault.ts";
+import type { Generation } from "./generation.ts";
 
 export type Publications = ReturnType<typeof openPublications>;
 
@@ -114,6 +116,60 @@ function confirmed(noted: readonly Publication[], current: string | null): reado
   const last = noted.findLastIndex(({ version }) => version === current);
   return last === -1 ? noted : noted.slice(0, last + 1);
 }
+
+/** Hash and step to note for a publication, and the hash of the generation that the step starts from. */
+export interface MadeStep extends Pick<Publication, "hash" | "step"> {
+  from_hash: string;
+}
+
+/**
+ * Returns the list with a publication added, and its predecessor if that is not listed. Fills in the hash that the step
+ * found for the predecessor. Adds nothing if the version is already current.
+ */
+export function withPublication(
+  noted: readonly Publication[],
+  from: Generation | null,
+  to: Pick<Publication, "version" | "published_at">,
+  made: MadeStep | null,
+): readonly Publication[] {
+  if (from?.version === to.version) return noted;
+  const { version, published_at } = to;
+  const hash = made?.hash ?? hashIn(noted, version);
+  const publication: Publication = {
+    version,
+    published_at,
+    from: from?.version ?? null,
+    hash,
+    step: made?.step ?? null,
+  };
+  if (from === null) return [...noted, publication];
+  const unknown = { from: null, hash: null, step: null };
+  const base = { version: from.version, published_at: from.published_at!, ...unknown };
+  const isKnown = noted.some((one) => one.version === from.version);
+  const before = (isKnown ? noted : [...noted, base]).map((one) =>
+    one.hash === null && one.version === from.version
+      ? { ...one, hash: made?.from_hash ?? null }
+      : one,
+  );
+  return [...before, publication];
+}
+
+/** Returns publications younger than a number of days, and the newest one. Returns none if the number is 0. */
+export function youngerThan(
+  noted: readonly Publication[],
+  days: number,
+  nowMilliseconds: number,
+): readonly Publication[] {
+  if (days === 0) return [];
+  const since = nowMilliseconds - days * dayMilliseconds;
+  return noted.filter(
+    ({ published_at }, i) => i === noted.length - 1 || Date.parse(published_at) >= since,
+  );
+}
+
+/** Returns the hash that the list has for a version; null if it has none. */
+export const hashIn = (noted: readonly Publication[], version: string) =>
+  noted.find((one) => one.version === version && one.hash !== null)?.hash ?? null;
 
 const numberBytes = 8;
 const newline = 10;

@@ -1,7 +1,6 @@
-/** Steps between publications: writes the changes that lead from one to the next, and lists the publications. */
+/** Writes the steps between publications: the changes that lead from one to the next. */
 import { fsyncSync, writeFileSync, writeSync } from "node:fs";
 import { allCounts, type Publication } from "#records/publication.ts";
-import { dayMilliseconds } from "#store/durations.ts";
 import { openForBlock } from "#store/whole-file.ts";
 import {
   compareGenerations,
@@ -13,8 +12,8 @@ import {
 } from "./compare.ts";
 import type { Generation } from "./generation.ts";
 import { openPublished, remedy } from "./open-generation.ts";
-import { openPublications } from "./publications.ts";
-import type { DatasetStore, MadeStep } from "./store.ts";
+import { hashIn, type MadeStep, openPublications } from "./publications.ts";
+import type { DatasetStore } from "./store.ts";
 
 /** A generation to be published. */
 export interface Next {
@@ -64,54 +63,6 @@ export async function stepTo(
 /** Returns the warning about a step that was not written, without a full stop. */
 export const noStep = (from: string, to: string, { message }: Error) =>
   `the changes from ${from} to ${to} were not written for /changes, so clients that follow /changes must read all records again: ${message.replace(` ${remedy}`, "").replace(/\.$/, "")}`;
-
-const hashIn = (noted: readonly Publication[], version: string) =>
-  noted.find((one) => one.version === version && one.hash !== null)?.hash ?? null;
-
-/**
- * Returns the list with a publication added, and its predecessor if that is not listed. Fills in the hash that the step
- * found for the predecessor. Adds nothing if the version is already current.
- */
-export function withPublication(
-  noted: readonly Publication[],
-  from: Generation | null,
-  to: Pick<Publication, "version" | "published_at">,
-  made: MadeStep | null,
-): readonly Publication[] {
-  if (from?.version === to.version) return noted;
-  const { version, published_at } = to;
-  const hash = made?.hash ?? hashIn(noted, version);
-  const publication: Publication = {
-    version,
-    published_at,
-    from: from?.version ?? null,
-    hash,
-    step: made?.step ?? null,
-  };
-  if (from === null) return [...noted, publication];
-  const unknown = { from: null, hash: null, step: null };
-  const base = { version: from.version, published_at: from.published_at!, ...unknown };
-  const isKnown = noted.some((one) => one.version === from.version);
-  const before = (isKnown ? noted : [...noted, base]).map((one) =>
-    one.hash === null && one.version === from.version
-      ? { ...one, hash: made?.from_hash ?? null }
-      : one,
-  );
-  return [...before, publication];
-}
-
-/** Returns publications younger than a number of days, and the newest one. Returns none if the number is 0. */
-export function youngerThan(
-  noted: readonly Publication[],
-  days: number,
-  nowMilliseconds: number,
-): readonly Publication[] {
-  if (days === 0) return [];
-  const since = nowMilliseconds - days * dayMilliseconds;
-  return noted.filter(
-    ({ published_at }, i) => i === noted.length - 1 || Date.parse(published_at) >= since,
-  );
-}
 
 /** Facts in the head of a step besides its format and its two versions. */
 interface StepFacts extends NonNullable<Publication["step"]> {

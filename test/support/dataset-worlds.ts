@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import { openCache } from "#datasets/dataset-cache.ts";
-import { openFolderStore } from "#datasets/folder-store.ts";
 import { openPostgresStore } from "#datasets/postgres.ts";
-import type { OpenStore } from "#datasets/store.ts";
+import { openFolderStore, type OpenStore } from "#datasets/store.ts";
 import { freshDatabase, onPostgres, runSql } from "./postgres.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
