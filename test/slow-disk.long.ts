@@ -8,7 +8,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { createAccount } from "#accounts/accounts.ts";
 import { makeKey } from "#keys/api-key.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
-import type { Engine } from "#limits/engine.ts";
+import type { Engine } from "#limits/shared-counters.ts";
 import { quotaMax } from "#limits/policy.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { openControl } from "#store/stores.ts";

@@ -5,7 +5,7 @@ import {
   type PostgresSession,
   type PreparedStatement,
 } from "#store/postgres.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine } from "./shared-counters.ts";
 
 const forgetEveryMilliseconds = 600_000;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, suite, test } from "node:test";
 import { systemClock } from "#limits/clocks.ts";
-import { type Engine, type Group, statusOf } from "#limits/engine.ts";
+import { type Engine, type Group, statusOf } from "#limits/shared-counters.ts";
 import { defaultQuotas, greatestRequest, type Quotas, windows } from "#limits/policy.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { type Random, seededRandom } from "../support/awkward/random.ts";

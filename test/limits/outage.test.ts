@@ -10,7 +10,7 @@ import {
   setDefaultCACertificates,
 } from "node:tls";
 import type { QuotaStatus } from "#limits/counters.ts";
-import type { Engine } from "#limits/engine.ts";
+import type { Engine } from "#limits/shared-counters.ts";
 import { openPostgresEngine } from "#limits/postgres-engine.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { StoreFault } from "#store/domain-error.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test, type TestContext } from "node:test";
-import type { Engine } from "#limits/engine.ts";
+import type { Engine } from "#limits/shared-counters.ts";
 import { defaultQuotas } from "#limits/policy.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { StoreFault } from "#store/domain-error.ts";

@@ -1,6 +1,6 @@
 /** Servers that count: PostgreSQL and Redis, one of each for a test file, and engines on them whose clock a test sets. */
 import pg from "pg";
-import type { Engine } from "#limits/engine.ts";
+import type { Engine } from "#limits/shared-counters.ts";
 import { openPostgresEngine } from "#limits/postgres-engine.ts";
 import { runSql, startPostgres, template, urlOf, whyNoPostgres } from "./postgres.ts";
 import { startRedis, whyNoRedis } from "./redis.ts";
