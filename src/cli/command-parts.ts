@@ -18,7 +18,7 @@ const loaders: Readonly<Record<string, () => Promise<AddCommands>>> = {
   usage: async () => (await import("./usage.ts")).usageCommands,
   migrate: async () => (await import("./migrate.ts")).migrateCommand,
   backup: async () => (await import("./backup.ts")).backupCommand,
-  restore: async () => (await import("./restore.ts")).restoreCommand,
+  restore: async () => (await import("./backup.ts")).restoreCommand,
   doctor: async () => (await import("./doctor.ts")).doctorCommand,
   openapi: async () => (await import("./openapi.ts")).openapiCommand,
 };

@@ -12,7 +12,7 @@ import { findPerson } from "#accounts/people.ts";
 import { findSession } from "#accounts/sessions.ts";
 import { signIn } from "#accounts/sign-in.ts";
 import { completeSignUp, requestLink } from "#accounts/sign-up.ts";
-import { restoredText } from "#cli/restore.ts";
+import { restoredText } from "#cli/backup.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { noon } from "../support/control.ts";
 import { cheap, clientAt, faultOf, goodPassword } from "../support/people.ts";
