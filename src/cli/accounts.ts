@@ -1,4 +1,8 @@
-/** `gp-records accounts`: manages accounts, their quotas and members, and makes links to hand out without mail. */
+/**
+ * `gp-records accounts` manages accounts, their quotas and members, and makes links to hand out without mail;
+ * `gp-records plans` manages plans, which are named quotas that any number of accounts share.
+ */
+import { InvalidArgumentError } from "commander";
 import {
   accountJson,
   createAccount,
@@ -12,11 +16,22 @@ import {
 import { invite, inviteToSignUp, listInvitations } from "#accounts/invites.ts";
 import { listMembers } from "#accounts/members.ts";
 import { linkUrl, type MadeLink } from "#accounts/one-time-links.ts";
-import { listQuotasInForce, noPlan, putOnPlan } from "#accounts/plans.ts";
+import {
+  listPlans,
+  listQuotasInForce,
+  noPlan,
+  type Plan,
+  putOnPlan,
+  removePlan,
+  setPlan,
+} from "#accounts/plans.ts";
 import { makeResetLink } from "#accounts/credentials.ts";
 import { isLoopback, localUrl, readConfig } from "#config.ts";
+import { quotaMax } from "#limits/policy.ts";
 import { operator } from "#store/audit.ts";
+import type { Quotas } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
+import { counted } from "#words.ts";
 import {
   argument,
   choice,
@@ -29,10 +44,54 @@ import {
 import { usageFault } from "./command-fault.ts";
 import { withControl } from "./data-dir.ts";
 import { table, timeText } from "./output.ts";
-import { quotaOptions, quotasFrom, quotasText } from "./option-values.ts";
 
 const account = argument("<account>", "name or id");
 const address = argument("<address>", "e-mail address of the person");
+
+// Not null for "default", because commander turns a parsed null into an empty string.
+type GivenQuota = number | "default";
+
+const quotaOption = (name: string, seconds: string) =>
+  option(
+    `--per-${name} <n>`,
+    `requests in ${seconds} seconds: 1 to ${quotaMax.toLocaleString("en-US")}, or default`,
+    parseQuota,
+  );
+
+/** Options that set the quotas of an account or a plan. */
+const quotaOptions = {
+  minute: quotaOption("minute", "60"),
+  hour: quotaOption("hour", "3,600"),
+  day: quotaOption("day", "86,400"),
+};
+
+function parseQuota(text: string): GivenQuota {
+  if (text === "default") return text;
+  if (!/^[0-9]{1,15}$/.test(text))
+    throw new InvalidArgumentError(
+      `Write a whole number from 1 to ${quotaMax.toLocaleString("en-US")}, or default.`,
+    );
+  return Number(text);
+}
+
+/** Returns the quotas that were given; null for those that return to the default. */
+const quotasFrom = (given: {
+  readonly [Window in keyof Quotas]: GivenQuota | undefined;
+}): Partial<Quotas> =>
+  Object.fromEntries(
+    Object.entries(given)
+      .filter(([, quota]) => quota !== undefined)
+      .map(([window, quota]) => [window, quota === "default" ? null : quota]),
+  );
+
+/** Returns quotas in words. @param plan plan of the account whose quotas they are; null if there is none. */
+function quotasText({ minute, hour, day }: Quotas, plan: string | null = null): string {
+  const usual = plan === null ? "the default" : "the plan's";
+  if (minute === null && hour === null && day === null) return `${usual} quotas`;
+  const text = (requests: number | null) =>
+    requests === null ? `${usual} quota` : counted(requests, "request");
+  return `${text(minute)} per minute, ${text(hour)} per hour and ${text(day)} per day`;
+}
 
 const create = command({
   name: "create",
@@ -241,3 +300,83 @@ export const accountCommands = family("accounts", "create accounts and change wh
   inviteCommand,
   resetLink,
 ]);
+
+/** Words that `--changes` takes, each with its value in the store. */
+const changesOf = { yes: true, no: false, default: null } as const;
+type Access = keyof typeof changesOf;
+const accesses = Object.keys(changesOf) as Access[];
+const accessOf = ({ changes }: Plan) => accesses.find((one) => changesOf[one] === changes)!;
+
+const planJson = ({ name, quotas, changes, accounts, createdAt }: Plan) => ({
+  name,
+  limits: quotas,
+  changes,
+  accounts,
+  created_at: createdAt,
+});
+
+const planSet = command({
+  name: "set",
+  description:
+    "create a plan, or change only the options given; takes effect with the next request",
+  args: { name: argument("<name>", "up to 40 characters: a-z, 0-9 and -") },
+  options: {
+    ...quotaOptions,
+    changes: choice(
+      "--changes <access>",
+      "whether its accounts may read /changes; `default` follows the plan `default`",
+      accesses,
+    ),
+  },
+  example: "plans set gold --per-minute 300 --per-day 100000",
+  run: ({ name, changes, ...quotas }, context) =>
+    withControl(context, (control) =>
+      setPlan(control, {
+        name,
+        quotas: quotasFrom(quotas),
+        ...(changes !== undefined && { changes: changesOf[changes] }),
+        now: context.now(),
+      }),
+    ),
+  json: planJson,
+  text: (plan) =>
+    `The plan '${plan.name}' has ${quotasText(plan.quotas)}; access to /changes: ${accessOf(plan)}; ${plan.accounts} ${plan.accounts === 1 ? "account is" : "accounts are"} on it.`,
+});
+
+const planList = command({
+  name: "list",
+  description: "show all plans, and how many accounts are on each",
+  example: "plans list",
+  run: (_, context) => withControl(context, ({ database }) => listPlans(database)),
+  json: (plans) => plans.map(planJson),
+  text: (plans) =>
+    table(
+      plans.map((plan) => ({
+        ...planJson(plan),
+        per_minute: plan.quotas.minute ?? "default",
+        per_hour: plan.quotas.hour ?? "default",
+        per_day: plan.quotas.day ?? "default",
+        changes: accessOf(plan),
+      })),
+      ["name", "per_minute", "per_hour", "per_day", "changes", "accounts", "created_at"],
+      "No plan yet. Create one: gp-records plans set NAME --per-minute N --per-hour N --per-day N",
+    ),
+});
+
+const planRemove = command({
+  name: "remove",
+  description: "delete a plan that no account is on",
+  args: { name: argument("<name>", "as `plans list` shows it") },
+  example: "plans remove gold",
+  run: async ({ name }, context) => {
+    await withControl(context, (control) => removePlan(control, { name, now: context.now() }));
+    return { name, removed: true };
+  },
+  text: ({ name }) => `Deleted the plan '${name}'.`,
+});
+
+export const planCommands = family(
+  "plans",
+  "manage plans: named quotas for accounts; accounts without a plan use `default`",
+  [planSet, planList, planRemove],
+);

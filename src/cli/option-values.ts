@@ -1,11 +1,7 @@
-/** Reads moments, counts, durations and quotas from the command line. */
+/** Reads moments, counts and durations from the command line. */
 import { InvalidArgumentError } from "commander";
-import { quotaMax } from "#limits/policy.ts";
-import type { Quotas } from "#store/control-tables.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
-import { counted } from "#words.ts";
-import { option } from "./command.ts";
 
 const momentShape = /^\d{4}-\d{2}-\d{2}(?:T(?:[01]\d|2[0-3]):\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
 
@@ -61,48 +57,3 @@ export const parseLifetime = (text: string): number | "never" =>
 /** Returns an overlap in milliseconds. `0` means no overlap. */
 export const parseOverlap = (text: string): number =>
   text === "0" ? 0 : parseDuration(text, ", or 0");
-
-// Not null for "default", because commander turns a parsed null into an empty string.
-type GivenQuota = number | "default";
-
-const quotaOption = (name: string, seconds: string) =>
-  option(
-    `--per-${name} <n>`,
-    `requests in ${seconds} seconds: 1 to ${quotaMax.toLocaleString("en-US")}, or default`,
-    parseQuota,
-  );
-
-/** Options that set the quotas of an account or a plan. */
-export const quotaOptions = {
-  minute: quotaOption("minute", "60"),
-  hour: quotaOption("hour", "3,600"),
-  day: quotaOption("day", "86,400"),
-};
-
-function parseQuota(text: string): GivenQuota {
-  if (text === "default") return text;
-  if (!/^[0-9]{1,15}$/.test(text))
-    throw new InvalidArgumentError(
-      `Write a whole number from 1 to ${quotaMax.toLocaleString("en-US")}, or default.`,
-    );
-  return Number(text);
-}
-
-/** Returns the quotas that were given; null for those that return to the default. */
-export const quotasFrom = (given: {
-  readonly [Window in keyof Quotas]: GivenQuota | undefined;
-}): Partial<Quotas> =>
-  Object.fromEntries(
-    Object.entries(given)
-      .filter(([, quota]) => quota !== undefined)
-      .map(([window, quota]) => [window, quota === "default" ? null : quota]),
-  );
-
-/** Returns quotas in words. @param plan plan of the account whose quotas they are; null if there is none. */
-export function quotasText({ minute, hour, day }: Quotas, plan: string | null = null): string {
-  const usual = plan === null ? "the default" : "the plan's";
-  if (minute === null && hour === null && day === null) return `${usual} quotas`;
-  const text = (requests: number | null) =>
-    requests === null ? `${usual} quota` : counted(requests, "request");
-  return `${text(minute)} per minute, ${text(hour)} per hour and ${text(day)} per day`;
-}

@@ -1,7 +1,11 @@
-/** `gp-records requests` and `gp-records usage`: searches the request log, and adds up requests for bills and reports. */
+/**
+ * `gp-records requests` and `gp-records usage` search the request log and add up requests for bills and reports;
+ * `gp-records audit` shows who changed what.
+ */
 import { InvalidArgumentError } from "commander";
 import { listAccounts, requireAccount } from "#accounts/accounts.ts";
 import { type Column, csvHeading, csvRow, jsonRow } from "#csv.ts";
+import { auditActions, listAudit } from "#store/audit.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { isMonth } from "#store/durations.ts";
 import {
@@ -19,6 +23,7 @@ import {
 } from "#usage/totals.ts";
 import {
   argument,
+  choice,
   type CliContext,
   command,
   family,
@@ -38,7 +43,7 @@ const rowOptions = {
 
 const limitDefault = 100;
 
-const options = {
+const requestOptions = {
   since: option("--since <time>", "only since a day, a time or an age such as 7d", parseMoment),
   until: option("--until <time>", "only before a day, a time or an age such as 7d", parseMoment),
   limit: option("--limit <n>", `number of requests (default: ${limitDefault})`, parseCount),
@@ -51,7 +56,7 @@ const find = command({
   args: { id: argument("<id>", "request_id of an answer") },
   options: {
     account: option("--account <account>", "only requests of this account, by name or id"),
-    ...options,
+    ...requestOptions,
   },
   example: "requests find req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y",
   run: async ({ id, account, limit = limitDefault, ...given }, context) => {
@@ -73,7 +78,7 @@ const find = command({
 const list = command({
   name: "list",
   description: "show the requests of an account, newest first",
-  options: { account: neededOption("--account <account>", "name or id"), ...options },
+  options: { account: neededOption("--account <account>", "name or id"), ...requestOptions },
   example: "requests list --account Acme --since 24h",
   run: async ({ account: idOrName, limit: countMax = limitDefault, ...given }, context) => {
     const account = await numberOf(context, idOrName);
@@ -158,6 +163,34 @@ const exportCommand = command({
 });
 
 export const usageCommands = family("usage", "show how much the service was used", [exportCommand]);
+
+export const auditCommands = family("audit", "show who changed what", [
+  command({
+    name: "list",
+    description: "show entries of the audit log, newest first",
+    options: {
+      account: option("--account <account>", "only entries of this account, by name or id"),
+      action: choice("--action <action>", "only entries of this action", auditActions),
+      since: option("--since <time>", "only since a day, a time or an age such as 7d", parseMoment),
+      limit: option("--limit <n>", `number of entries (default: ${limitDefault})`, parseCount),
+    },
+    example: "audit list --account Acme --since 7d",
+    run: ({ account, action, since, limit = limitDefault }, context) =>
+      withControl(context, async ({ database }) => {
+        const owner = account === undefined ? undefined : await requireAccount(database, account);
+        const filter = { account: owner?.number, action, since: since?.(context.now()) };
+        return listAudit(database, { ...filter, limit });
+      }),
+    text: (entries) =>
+      table(
+        entries.map(({ detail, ...entry }) => {
+          return { ...entry, detail: Object.keys(detail).length === 0 ? null : detail };
+        }),
+        ["at", "actor", "action", "account", "subject", "detail"],
+        "The audit log has no matching entry.",
+      ),
+  }),
+]);
 
 type RowOptions = Readonly<Record<keyof typeof rowOptions, boolean>>;
 
