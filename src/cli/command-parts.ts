@@ -9,7 +9,7 @@ const loaders: Readonly<Record<string, () => Promise<AddCommands>>> = {
   export: async () => (await import("./export.ts")).exportCommand,
   match: async () => (await import("./match.ts")).matchCommand,
   explain: async () => (await import("./explain.ts")).explainCommand,
-  instances: async () => (await import("./instances.ts")).instancesCommand,
+  instances: async () => (await import("./datasets.ts")).instancesCommand,
   accounts: async () => (await import("./accounts.ts")).accountCommands,
   plans: async () => (await import("./accounts.ts")).planCommands,
   keys: async () => (await import("./keys.ts")).keyCommands,

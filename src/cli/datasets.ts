@@ -1,4 +1,7 @@
-/** `gp-records datasets`: lists and checks datasets, and chooses the one to serve. */
+/**
+ * `gp-records datasets` lists and checks datasets, and chooses the one to serve; `gp-records instances` lists the servers
+ * that share datasets, and the one that each serves.
+ */
 import { readConfig } from "#config.ts";
 import type { GenerationCheck } from "#datasets/check-generations.ts";
 import { type Generation, isOutdated, isStaged } from "#datasets/generation.ts";
@@ -7,7 +10,7 @@ import type { DatasetStore } from "#datasets/store.ts";
 import { recordKinds } from "#records/kinds.ts";
 import { allCounts, changeKinds } from "#records/publication.ts";
 import { type AuditAction, operator } from "#store/audit.ts";
-import { CommandFault, exitCodes } from "./command-fault.ts";
+import { CommandFault, exitCodes, usageFault } from "./command-fault.ts";
 import { argument, type CliContext, command, family, flag, option } from "./command.ts";
 import { dataDirOf, noteChange } from "./data-dir.ts";
 import {
@@ -310,3 +313,25 @@ export const datasetCommands = family(
   "show what is published, and choose what is served",
   [list, show, diff, verify, publish, rollback, prune, pin, unpin],
 );
+
+export const instancesCommand = command({
+  name: "instances",
+  description:
+    "list the servers that use the database of DATABASE_URL, and the dataset that each one serves",
+  example: "instances --json",
+  run: async (_, context) => {
+    if (readConfig(context.environment).databaseUrl === null)
+      throw usageFault(
+        "DATABASE_URL is not set, so each server has its own datasets. To list the servers that share a database, set DATABASE_URL to the URL of that database.",
+      );
+    return lookAtDatasets(context, (store) => store.servers());
+  },
+  text: (instances) =>
+    table(
+      instances.map((one) => {
+        return { ...one, pid: String(one.pid), state: one.live ? "running" : "not seen lately" };
+      }),
+      ["host", "pid", "state", "seen_at", "program", "formats", "served"],
+      "No server was seen in the last 24 hours.",
+    ),
+});
