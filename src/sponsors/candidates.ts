@@ -18,6 +18,21 @@ import {
   wordsOf,
 } from "./names.ts";
 import professions from "./professions.json" with { type: "json" };
+import roles from "./role-patterns.json" with { type: "json" };
+
+/** Reports whether words for a role, or for a kind of firm, match a list of `role-patterns.json`. */
+const says = (list: keyof typeof roles.patterns, written: string): boolean =>
+  patterns.get(list)!.test(written);
+
+const patterns = new Map(
+  Object.entries(roles.patterns).map(([list, all]) => [list, new RegExp(all.join("|"), "i")]),
+);
+
+/** Reports whether words for a role make a firm one that stands behind the issuer. */
+const isLeading = (role: string): boolean => says("managing", role) || says("partnering", role);
+
+/** Returns why a firm in a role, in the filing's words, is no sponsor, as a clause. Returns null if it may be one. */
+type Objection = (firm: string, role: string) => string | null;
 
 /**
  * Returns the firms that a filing proposes, each with its evidence: those taken first, the surest ahead. Several can be
@@ -25,41 +40,23 @@ import professions from "./professions.json" with { type: "json" };
  * is the last.
  */
 export function candidatesOf(filing: FormD): Candidate[] {
-  const isFund = isFundNamed(filing);
-  const { entities, manager } = entityCandidates(filing, isFund);
-  const texts = textCandidates(filing, isFund, manager);
+  const object = objectionsTo(filing);
+  const { entities, manager } = entityCandidates(filing, object);
+  const texts = textCandidates(filing, object, manager);
+  const all = [...texts, ...entities, ...seriesCandidates(filing, object)].toSorted(byTrust);
+  const { name } = filing.issuers[0]!;
+  const refusal = "the issuer's own name names nobody else";
+  const own = { field: "ENTITYNAME", text: name, firm: name, refusal, why: refusal };
+  // A firm counts once by each basis.
+  const keyOf = ({ basis, stem, isTaken }: Candidate) => `${basis} ${isTaken} ${stem}`;
   return [
-    ...ranked([...texts, ...entities, ...seriesCandidates(filing, isFund)]),
-    issuerCandidate(filing),
+    ...[...Map.groupBy(all, keyOf).values()].map(([first]) => first!),
+    candidateOf(filing.accession, { basis: "issuer_stem", ...own }),
   ];
 }
 
-/** Returns candidates without repetition of a firm by one basis, those taken first, then by confidence. */
-function ranked(candidates: readonly Candidate[]): Candidate[] {
-  const order = (one: Candidate, other: Candidate) =>
-    Number(other.isTaken) - Number(one.isTaken) || other.confidence - one.confidence;
-  const keyOf = ({ basis, stem, isTaken }: Candidate) => `${basis} ${isTaken} ${stem}`;
-  return [...Map.groupBy(candidates.toSorted(order), keyOf).values()].map(([first]) => first!);
-}
-
-/** Reports whether words for a role are those of a manager, adviser, developer or sponsor. */
-const isManaging = (role: string): boolean =>
-  /\bmanag(?:er|ers|ing|ement|es)\b|sponsor|\badvis[eo]r|\bdevelop|\bpromot/i.test(role);
-
-/** Reports whether words for a role are those of a general partner. */
-const isPartnering = (role: string): boolean =>
-  /\bgeneral partner/i.test(role) || /\bGP\b/.test(role);
-
-/** Reports whether words for a role make a firm one that stands behind the issuer. */
-const isLeading = (role: string): boolean => isManaging(role) || isPartnering(role);
-
-const serving =
-  /\badministrat|\bagents?\b|\battorney|\bcounsel\b|\bcustodian|\bplacement|\bbroker|\bdealer|\blimited partner(?!ship)|\bproperty manag|\bindependent\b|\bauditor|\bnominee|\bdepositor|\btenant\b|\blender\b/i;
-const owning =
-  /\bowner|\bowns\b|\bshareholder|\bstockholder|\bbeneficial|\bmembers?\b|\bholder\b|\btrustee/i;
-const personal =
-  /\b(?:family|living|revocable|irrevocable|dynasty|grantor)\b.*\btrust\b|\btrust (?:dated|u\/a|under)|\bfamily (?:l\.?p|limited partnership|partnership)/i;
-const professional = /\b(?:LLP|PLLC|P\.?[AC]\.?|law|attorneys?|CPAs?|esq\.?)$/i;
+const byTrust = (one: Candidate, other: Candidate) =>
+  Number(other.isTaken) - Number(one.isTaken) || other.confidence - one.confidence;
 
 /** Reports whether a name is that of one of the issuers, now or before. */
 const isIssuer = (filing: FormD, firm: string): boolean =>
@@ -67,30 +64,25 @@ const isIssuer = (filing: FormD, firm: string): boolean =>
     [name, ...previousNames].some((own) => firmKey(own) === firmKey(firm)),
   );
 
-/**
- * Returns why a firm is refused as sponsor, as a clause. Returns null if nothing speaks against it.
- * @param role the filing's words for what it does, empty if there are none
- * @param isFund true if the issuer calls itself a fund, whose general partner may bear its name
- */
-function objection(filing: FormD, firm: string, role: string, isFund: boolean): string | null {
-  if (isIssuer(filing, firm)) return "it is the issuer";
-  const key = firmKey(firm);
-  if (
-    filing.recipients.some(({ name, broker }) =>
-      [name, broker].some((seller) => seller && firmKey(seller) === key),
-    )
-  )
-    return "it is paid for sales (Item 12)";
-  const profession = professionIn(firm);
-  if (profession) return `it is ${professions[profession]}`;
-  if (personal.test(firm)) return "it holds a family's property";
-  const clauses = role.split(/[,;/&]|\band\b/i);
-  if (!clauses.some((clause) => isLeading(clause) && !serving.test(clause))) {
-    if (serving.test(role)) return `it only serves: "${role}"`;
-    if (owning.test(role)) return `it only owns: "${role}"`;
-    if (professional.test(firm)) return "it is a firm of lawyers or accountants by its name";
-  }
-  return filing.issuers.some(({ name }) => isDealOnly(firm, name, isFund)) ? dealOnly : null;
+function objectionsTo(filing: FormD): Objection {
+  // The general partner of a fund may bear its name.
+  const isFund = isFundNamed(filing);
+  const sellers = filing.recipients.flatMap(({ name, broker }) => [name ?? "", broker ?? ""]);
+  return (firm, role) => {
+    if (isIssuer(filing, firm)) return "it is the issuer";
+    if (sellers.some((seller) => seller !== "" && firmKey(seller) === firmKey(firm)))
+      return "it is paid for sales (Item 12)";
+    const profession = professionIn(firm);
+    if (profession) return `it is ${professions[profession]}`;
+    if (says("family", firm)) return "it holds a family's property";
+    const clauses = role.split(/[,;/&]|\band\b/i);
+    if (!clauses.some((clause) => isLeading(clause) && !says("serving", clause))) {
+      if (says("serving", role)) return `it only serves: "${role}"`;
+      if (says("owning", role)) return `it only owns: "${role}"`;
+      if (says("professional", firm)) return "it is a firm of lawyers or accountants by its name";
+    }
+    return filing.issuers.some(({ name }) => isDealOnly(firm, name, isFund)) ? dealOnly : null;
+  };
 }
 
 /** Firm among the related persons. */
@@ -99,8 +91,7 @@ interface Entity {
   person: RelatedPerson;
   /** 3 for a manager or adviser, 2 for a general partner, 1 for a firm whose role only its name or a tick tells. */
   rank: number;
-  /** Reason against it, or null. */
-  objected: string | null;
+  objected: ReturnType<Objection>;
 }
 
 /**
@@ -109,22 +100,18 @@ interface Entity {
  * the shortest base name is meant. A firm cannot be an officer or director itself, so that one in such a role manages
  * the issuer.
  */
-function entityCandidates(
-  filing: FormD,
-  isFund: boolean,
-): { entities: Candidate[]; manager: Candidate | undefined } {
+function entityCandidates(filing: FormD, object: Objection) {
   const found = filing.persons.flatMap((person): Entity[] => {
     const firm = entityOf(person);
     const role = person.clarification ?? "";
-    if (firm === null) return [];
-    const rank = isManaging(role) ? 3 : isPartnering(role) ? 2 : 1;
-    return [{ firm, person, rank, objected: objection(filing, firm, role, isFund) }];
+    const rank = says("managing", role) ? 3 : says("partnering", role) ? 2 : 1;
+    return firm === null ? [] : [{ firm, person, rank, objected: object(firm, role) }];
   });
   const best = found.filter(({ objected }) => objected === null).toSorted(byPreference)[0];
   const entities = found.map(({ firm, person, rank, objected }) => {
     const isBehind = best !== undefined && stemOf(best.firm) !== stemOf(firm);
     const { field, text } = statementOf(person, firm);
-    return candidateOf(filing, {
+    return candidateOf(filing.accession, {
       basis: "related_entity",
       ...(rank === 1 && { confidence: 0.7 }),
       field,
@@ -137,44 +124,21 @@ function entityCandidates(
   return { entities, manager: best?.rank === 3 ? entities[found.indexOf(best)] : undefined };
 }
 
-const vehicleName = /\b(?:GP|MM|Manager|Managing Member|General Partner|Member|Services)\b/i;
-
 /** Orders by rank; then names of houses before those of vehicles; general partners by length; else as filed. */
 function byPreference(one: Entity, other: Entity): number {
-  const house = ({ firm }: Entity) => Number(vehicleName.test(firm));
+  const house = ({ firm }: Entity) => Number(says("vehicle", firm));
   const length = ({ firm, rank }: Entity) => (rank === 2 ? baseName(firm).length : 0);
   return other.rank - one.rank || house(one) - house(other) || length(one) - length(other);
 }
 
 /** Returns the firm whose series the issuer is, judged. */
-function seriesCandidates(filing: FormD, isFund: boolean): Candidate[] {
+function seriesCandidates(filing: FormD, object: Objection): Candidate[] {
   const { name } = filing.issuers[0]!;
-  const master = seriesMaster(name);
-  if (master === null || ownWords(master).length === 0) return [];
-  return [
-    candidateOf(filing, {
-      basis: "series_master",
-      field: "ENTITYNAME",
-      text: name,
-      firm: master,
-      refusal: objection(filing, master, "", isFund),
-      why: "the issuer is its series",
-    }),
-  ];
-}
-
-/** Returns the issuer's own stem, which names no GP. */
-function issuerCandidate(filing: FormD): Candidate {
-  const { name } = filing.issuers[0]!;
-  const refusal = "the issuer's own name names nobody else";
-  return candidateOf(filing, {
-    basis: "issuer_stem",
-    field: "ENTITYNAME",
-    text: name,
-    firm: name,
-    refusal,
-    why: refusal,
-  });
+  const firm = seriesMaster(name);
+  if (firm === null || ownWords(firm).length === 0) return [];
+  const given = { field: "ENTITYNAME", text: name, firm, refusal: object(firm, "") };
+  const why = "the issuer is its series";
+  return [candidateOf(filing.accession, { basis: "series_master", ...given, why })];
 }
 
 /** Firm that a text names, in a chain of such firms. */
@@ -183,9 +147,6 @@ interface Named {
   /** Its role in the words of the text, such as `Manager of the Issuer`; empty if there is none. */
   role: string;
 }
-
-/** Returns what speaks against a firm in a role, or null. */
-type Objection = (firm: string, role: string) => string | null;
 
 /** Text with the firms that it names, outermost first. */
 interface Sentence {
@@ -276,10 +237,10 @@ function isFirm(part: string, isOf: boolean, role: string): boolean {
  * Returns the firms that the words of a filing name, each judged.
  * @param manager the related entity that the filing calls manager or adviser, which goes before a mere general partner
  */
-function textCandidates(filing: FormD, isFund: boolean, manager?: Candidate): Candidate[] {
+function textCandidates(filing: FormD, objectTo: Objection, manager?: Candidate): Candidate[] {
   const object: Objection = (firm, role) =>
-    objection(filing, firm, role, isFund) ??
-    (manager && manager.stem !== stemOf(firm) && !isManaging(role)
+    objectTo(firm, role) ??
+    (manager && manager.stem !== stemOf(firm) && !says("managing", role)
       ? `${manager.firm}, a manager or adviser, goes before it`
       : null);
   const sentences: Sentence[] = [];
@@ -333,7 +294,7 @@ function judgeSentences(
       isLeading(role) || meant.filter((one) => stemOf(one.named.firm) === stemOf(firm)).length > 1;
     const unsure = field === "SIGNATURETITLE" ? 0.8 : 0.7;
     const given = { field, text, firm, refusal, why, ...(!isSure && { confidence: unsure }) };
-    found.push(candidateOf(filing, { basis: "sponsor_text", ...given }));
+    found.push(candidateOf(filing.accession, { basis: "sponsor_text", ...given }));
   };
   for (const sentence of sentences)
     for (const named of sentence.chain) {
@@ -401,7 +362,7 @@ function streetCandidates(filing: FormD, object: Objection): Candidate[] {
       filing.issuers.some(({ name }) => ownWords(name).includes(word)),
     );
     const isSure = isOfIssuer && (isKnown || stems.has(stemOf(firm)));
-    return candidateOf(filing, {
+    return candidateOf(filing.accession, {
       basis: "sponsor_text",
       ...(!isSure && { confidence: 0.7 }),
       field,

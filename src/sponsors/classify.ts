@@ -38,8 +38,8 @@ function fundWord(name: string): string | null {
 }
 
 const isIn = (group: string, { industry }: FormD) => fold(industry ?? "") === group;
-const isPooledIndustry = isIn.bind(null, "pooled investment fund");
-const isReitIndustry = isIn.bind(null, "reits and finance");
+const isPooledIndustry = (filing: FormD) => isIn("pooled investment fund", filing);
+const isReitIndustry = (filing: FormD) => isIn("reits and finance", filing);
 
 /** Reports whether an issuer calls itself a fund, by its industry or its name. The tick alone proves no name of a house. */
 export const isFundNamed = (filing: FormD): boolean =>
@@ -141,42 +141,32 @@ export const investsInRealEstate = (
   ) ||
   [legalName, businessName, ...otherNames].some((name) => name && realEstateWord(name) !== null);
 
-function matcherOf(list: Readonly<Record<string, readonly string[]>>) {
+/** Returns a function that finds the values of a list of which a folded text has a phrase. */
+function matcherOf<V extends string>(list: Readonly<Record<string, readonly string[]>>) {
   const patterns = Object.entries(list).map(
-    ([value, phrases]) => [value, new RegExp(` (?:${phrases.join("|")}) `)] as const,
+    ([value, phrases]) => [value as V, new RegExp(` (?:${phrases.join("|")}) `)] as const,
   );
-  return (folded: string): string[] =>
+  return (folded: string): V[] =>
     patterns.filter(([, pattern]) => pattern.test(folded)).map(([value]) => value);
 }
 
-const matchers = {
-  strategies: matcherOf(words.strategies),
-  property_types: matcherOf(words.property_types),
-  themes: matcherOf(words.themes),
-};
+const strategiesIn = matcherOf<(typeof strategies)[number]>(words.strategies);
+const propertyTypesIn = matcherOf<(typeof propertyTypes)[number]>(words.property_types);
+const themesIn = matcherOf(words.themes);
 
 /** Returns what names say of strategies, property types and themes, each in the order of its list. */
 export function subjectsOf(names: readonly string[]) {
   const folded = ` ${names.map(fold).join("   ")} `;
-  const found = {
-    strategies: matchers.strategies(folded),
-    property_types: matchers.property_types(folded),
-    themes: matchers.themes(folded),
-  } as {
-    strategies: (typeof strategies)[number][];
-    property_types: (typeof propertyTypes)[number][];
-    themes: string[];
+  const [how, what] = [strategiesIn(folded), propertyTypesIn(folded)];
+  const isOtherStorage = / (?:cold|outdoor) storage /.test(folded);
+  const isMedical = what.includes("medical_office");
+  return {
+    strategies: how.filter((one) => one !== "core" || !how.includes("core_plus")),
+    property_types: what.filter(
+      (one) => !(one === "self_storage" && isOtherStorage) && !(one === "office" && isMedical),
+    ),
+    themes: themesIn(folded),
   };
-  // "Core plus" is no core, and what is cold or outdoor storage is no self storage.
-  if (found.strategies.includes("core_plus")) drop(found.strategies, "core");
-  if (/ (?:cold|outdoor) storage /.test(folded)) drop(found.property_types, "self_storage");
-  if (found.property_types.includes("medical_office")) drop(found.property_types, "office");
-  return found;
-}
-
-function drop<T>(list: T[], value: T): void {
-  const at = list.indexOf(value);
-  if (at >= 0) list.splice(at, 1);
 }
 
 /** Returns tags for what filings tick. */

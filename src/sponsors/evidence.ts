@@ -1,5 +1,5 @@
 /** Evidence that a firm stands behind an issuer or a GP: which rule found it, where, and why it was taken or refused. */
-import type { Correction, FormD, RelatedPerson } from "#filings/rows.ts";
+import type { Correction, RelatedPerson } from "#filings/rows.ts";
 import type { Evidence } from "#records/canonical.ts";
 import type { Provenance } from "#records/common.ts";
 import { baseName, stemOf } from "./names.ts";
@@ -29,7 +29,7 @@ export interface Candidate {
   text: string;
   /** Name of the firm as filed. */
   firm: string;
-  /** Accession of a Form D; empty for a correction. */
+  /** Accession of a Form D; for a correction its file and line. */
   document: string;
   isTaken: boolean;
   /** Reason for taking or refusing it, as a clause that follows "because". */
@@ -47,7 +47,7 @@ export const dealOnly = "its name is that of this deal";
  * @param given `why` is the reason for taking it, unless `refusal` tells why it is refused.
  */
 export function candidateOf(
-  filing: Pick<FormD, "accession"> | null,
+  document: string,
   given: Pick<Candidate, "basis" | "field" | "text" | "firm" | "why"> &
     Partial<Pick<Candidate, "confidence">> & { refusal?: string | null },
 ): Candidate {
@@ -57,7 +57,7 @@ export function candidateOf(
     ...rest,
     basis,
     confidence: (refusal === null ? confidence : undefined) ?? confidenceOf[basis],
-    document: filing?.accession ?? "",
+    document,
     isTaken: refusal === null,
     why: refusal ?? given.why,
     name: baseName(given.firm),
@@ -90,13 +90,15 @@ export const correctionForm = (number: string) => ({
   url: null,
 });
 
+/** Returns what a correction says, and the number of its line as a document. */
+export const correctionOf = ({ line, why: text }: Correction) => ({
+  document: `corrections.ndjson:${line}`,
+  said: { basis: "corrected", field: "why", text, why: "a correction says so" } as const,
+});
+
 /** Returns corrections of a record as its evidence. */
 export const correctedBy = (corrections: readonly Correction[]): Evidence[] =>
-  corrections.map(({ line, why: text }) => ({
-    ...correctionForm(`corrections.ndjson:${line}`),
-    ...stated,
-    field: "why",
-    text,
-    basis: "corrected",
-    why: "a correction says so",
-  }));
+  corrections.map((correction) => {
+    const { document, said } = correctionOf(correction);
+    return { ...correctionForm(document), ...stated, ...said };
+  });

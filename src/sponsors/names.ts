@@ -244,7 +244,7 @@ export function isDealOnly(firm: string, issuer: string, isFund: boolean): boole
 }
 
 /** Reports whether two words are equal but for one typing error in a word of five letters or more. */
-const isAlike = (a: string, b: string) =>
+export const isAlike = (a: string, b: string) =>
   a === b ||
   (Math.min(a.length, b.length) >= 5 &&
     Math.abs(a.length - b.length) < 2 &&
@@ -259,6 +259,15 @@ export function ownerName({ name }: AdviserOwner) {
 /** Returns a person's first and last name as two that mean one person mostly are equal: folded, without middle names. */
 export const personKey = ({ first, last }: Pick<RelatedPerson, "first" | "last">): string =>
   `${fold(first ?? "").split(" ")[0]} ${fold(last ?? "")}`;
+
+/** Returns the value whose spelling most have; of equals the longest, then the first by bytes. */
+export function mostFrequent<T>(values: readonly T[], spell: (value: T) => string): T | undefined {
+  const spelled = [...Map.groupBy(values, spell)].sort(
+    ([a, some], [b, others]) =>
+      others.length - some.length || b.length - a.length || (a < b ? -1 : 1),
+  );
+  return spelled[0]?.[1][0];
+}
 
 /** Returns the firm whose series an issuer is, as its name says. */
 export function seriesMaster(name: string): string | null {

@@ -2,11 +2,10 @@
 import type { AdviserFiling, Correction, FormD } from "#filings/rows.ts";
 import type { CanonicalPrincipal, Evidence, EvidenceDocument } from "#records/canonical.ts";
 import type { Provenance } from "#records/common.ts";
-import { editDistance } from "#records/edit-distance.ts";
 import { fold } from "#records/fold.ts";
 import type { ownershipBands, principalRoles } from "#records/vocabulary.ts";
 import { correctedBy, stated, statementOf } from "./evidence.ts";
-import { cut, entityOf, ownerName, readable } from "./names.ts";
+import { cut, entityOf, isAlike, mostFrequent, ownerName, readable } from "./names.ts";
 import { adviserFormOf, filedOn, formOf } from "./offerings.ts";
 import words from "./people-words.json" with { type: "json" };
 import type { ResolvedGp } from "./vehicles.ts";
@@ -237,16 +236,12 @@ function byCrd(mentions: readonly Mention[]): Mention[][] {
   return crds.size < 2 ? [[...mentions]] : [...Map.groupBy(mentions, ({ crd }) => crd).values()];
 }
 
+/** Reports whether one edit in a word of five letters or more makes two names equal. */
 function isSpelling(name: string, other: string): boolean {
   const [words, others] = [name.split(" "), other.split(" ")];
-  if (words.length !== others.length) return false;
-  const different = words.flatMap((word, i) => (word === others[i] ? [] : [[word, others[i]!]]));
-  const [[word, spelled] = ["", ""]] = different as [string, string][];
-  return (
-    different.length === 1 &&
-    Math.min(word.length, spelled.length) >= 5 &&
-    editDistance(word, spelled) === 1
-  );
+  const different = words.filter((word, i) => word !== others[i]);
+  const areAlike = () => words.every((word, i) => isAlike(word, others[i]!));
+  return words.length === others.length && different.length === 1 && areAlike();
 }
 
 /**
@@ -305,7 +300,10 @@ function principalOf(id: string, { key }: ResolvedGp<FormD>, person: Person): Ca
   const latest = byDate.at(-1)!;
   // An adviser's statement on its own people goes before an issuer's.
   const { title, band } = byDate.findLast(isStated) ?? latest;
-  const named = bestSpelling(byDate.some(isStated) ? byDate.filter(isStated) : byDate);
+  const named = mostFrequent(
+    byDate.some(isStated) ? byDate.filter(isStated) : byDate,
+    ({ first, middle, last }) => [first, middle, last].join("|"),
+  )!;
   const { link, source } = byDate.reduce((best, one) =>
     one.link.confidence >= best.link.confidence ? one : best,
   );
@@ -314,32 +312,21 @@ function principalOf(id: string, { key }: ResolvedGp<FormD>, person: Person): Ca
     ? `${proper(named.suffix)}.`
     : named.suffix.toUpperCase();
   const last = `${named.last} ${suffix}`.trim();
-  const start = byDate.findLast(({ since }) => since !== null)?.since;
   return {
     record: "principal",
     id,
     name: [named.first, named.middle, last].filter(Boolean).join(" "),
     first_name: named.first,
-    ...(named.middle !== null && { middle_name: named.middle }),
+    middle_name: named.middle,
     last_name: last,
     title: cut(title),
     roles: [...new Set(byDate.flatMap(({ roles }) => roles))],
-    ...(band !== null && { ownership_band: band }),
-    ...(start && { start_date: start }),
+    ownership_band: band,
+    start_date: byDate.findLast(({ since }) => since !== null)?.since ?? null,
     first_seen_date: byDate[0]!.date,
     last_seen_date: latest.date,
     external_ids: crd === null ? {} : { crd: [crd] },
     provenance: { ...link, url: source.url },
     gps: [key],
   };
-}
-
-/** Returns the mention whose spelling most mentions have; of equals the longest. */
-function bestSpelling(mentions: readonly Mention[]): Mention {
-  const spelled = ({ first, middle, last }: Mention) => [first, middle, last].join("|");
-  const groups = [...Map.groupBy(mentions, spelled)].sort(
-    ([a, some], [b, others]) =>
-      others.length - some.length || b.length - a.length || (a < b ? -1 : 1),
-  );
-  return groups[0]![1][0]!;
 }

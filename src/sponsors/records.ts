@@ -5,6 +5,7 @@ import type {
   Correction,
   Filings,
   FormD,
+  Geography,
   Place,
 } from "#filings/rows.ts";
 import type {
@@ -20,7 +21,7 @@ import { fold } from "#records/fold.ts";
 import { type Fund, fundsMax, largestFirst } from "#records/gp.ts";
 import { sizeBand, subjectsOf, tagsOf } from "./classify.ts";
 import { type Candidate, correctedBy, correctionForm, stated, statementOf } from "./evidence.ts";
-import { cut, entityOf, firmKey, readable } from "./names.ts";
+import { cut, entityOf, firmKey, mostFrequent, readable } from "./names.ts";
 import {
   adviserFormOf,
   adviserSignals,
@@ -33,8 +34,6 @@ import {
 import { principalsOf } from "./people.ts";
 import type { Resolution, ResolveOptions } from "./resolve.ts";
 import type { ResolvedGp, Vehicle } from "./vehicles.ts";
-
-const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
 type FiledVehicle = Vehicle<FormD>;
 type FiledGp = ResolvedGp<FormD>;
@@ -52,7 +51,7 @@ export function* recordsOf(
   for (const gp of resolution.gps) {
     const advisers = gp.crds.flatMap((crd) => filings.adviserFilingsOf(crd)).sort(byDate);
     const whole = { ...gp, vehicles: gp.vehicles.map(filed) };
-    yield* gpEntries(whole, advisers, filings, resolution.unmet, options);
+    yield* gpEntries(whole, advisers, filings, resolution, options);
   }
   for (const vehicle of resolution.vehicles)
     yield* vehicleEntries(filed(vehicle), filings, resolution, options);
@@ -78,8 +77,8 @@ const entryOf = (
 function* gpEntries(
   gp: FiledGp,
   advisers: readonly AdviserFiling[],
-  filings: Filings,
-  unmet: Resolution["unmet"],
+  { corrections, geography }: Filings,
+  { unmet }: Resolution,
   { publicId }: ResolveOptions,
 ): Iterable<SourceEntry> {
   const { origin } = advisers.at(-1) ?? gp.vehicles[0]!.filings.at(-1)!;
@@ -88,15 +87,15 @@ function* gpEntries(
     ...gp.vehicles.map(({ cik }) => `cik:${cik}`),
   ];
   const ids = new Set([...claims, ...claims.map((key) => publicId("gp", key))]);
-  const renames = filings.corrections.filter((one) => one.kind === "is" && ids.has(one.gp));
+  const renames = corrections.filter((one) => one.kind === "is" && ids.has(one.gp));
   const evidence = gpEvidence(gp, advisers, renames);
-  yield entryOf(gpRecord(gp, advisers, filings), origin, { claims, evidence });
+  yield entryOf(gpRecord(gp, advisers, geography), origin, { claims, evidence });
   const personId = (key: string) => publicId("principal", key);
-  for (const one of principalsOf(gp, advisers, filings.corrections, unmet, personId)) {
+  for (const one of principalsOf(gp, advisers, corrections, unmet, personId)) {
     const { principal, ...rest } = one;
     yield entryOf(principal, origin, rest);
   }
-  for (const [, filed] of Map.groupBy(advisers, ({ crd }) => crd))
+  for (const filed of Map.groupBy(advisers, ({ crd }) => crd).values())
     for (const signal of adviserSignals(filed)) {
       const provenance = { basis: "stated" as const, confidence: 1, url: signal.url ?? null };
       yield signalEntry(signal, { gps: [gp.key], provenance });
@@ -106,58 +105,55 @@ function* gpEntries(
 function gpRecord(
   gp: FiledGp,
   advisers: readonly AdviserFiling[],
-  { geography }: Filings,
+  geography: Geography,
 ): CanonicalGp {
+  const { vehicles, legalName } = gp;
   const latest = advisers.at(-1);
-  const forms = gp.vehicles.flatMap((vehicle) => vehicle.filings);
-  const place = latest?.place ?? mostFrequentPlace(forms);
-  const market = place && geography.marketOf(place);
-  const vehicleMarkets = gp.vehicles.flatMap((vehicle) => marketOf(vehicle, geography) ?? []);
+  const forms = vehicles.flatMap(({ filings }) => filings);
+  const places = forms.map(({ issuers }) => issuers[0]!.place);
+  const placeKey = ({ city, state, country }: Place) => JSON.stringify([city, state, country]);
+  const place = latest?.place ?? mostFrequent(places, placeKey)!;
+  const markets = vehicles.map((vehicle) => marketOf(vehicle, geography) ?? "").sort();
   const reported = latest?.funds ?? [];
   const findFund = fundFinder(reported);
   const funds = fundsOf(gp, latest, findFund);
-  const names = [
-    ...gp.vehicles.map(({ name }) => name),
-    ...reported.map(({ name }) => name),
-    gp.name,
-  ];
-  const raised = gp.vehicles.filter(
+  const names = [...vehicles.map(({ name }) => name), ...reported.map(({ name }) => name), gp.name];
+  const counted = vehicles.filter(
     (vehicle) => !vehicle.isAccommodation && !isFeeder(findFund(vehicle), reported),
   );
-  const { soldUsd } = totalsOf(raised.flatMap((vehicle) => offeringsOf(vehicle.filings)));
-  const aliases = unique(
-    [
-      latest?.businessName,
-      ...(latest?.otherNames ?? []),
-      ...gp.vehicles.map((vehicle) => vehicle.link!.evidence.firm),
-    ].flatMap((name) => (name ? readable(name) : [])),
-  ).filter((name) => fold(name) !== fold(gp.name) && firmKey(name) !== firmKey(gp.legalName ?? ""));
+  const { soldUsd } = totalsOf(counted.flatMap(({ filings }) => offeringsOf(filings)));
+  const aumUsd = latest?.aumUsd ?? null;
+  const aliases = [
+    latest?.businessName ?? "",
+    ...(latest?.otherNames ?? []),
+    ...vehicles.map((vehicle) => vehicle.link!.evidence.firm),
+  ].filter((name) => fold(name) !== fold(gp.name) && firmKey(name) !== firmKey(legalName ?? ""));
   return {
     record: "gp",
     id: gp.key,
     name: cut(gp.name),
-    ...(gp.legalName && { legal_name: cut(readable(gp.legalName)) }),
-    aliases: aliases.sort().map((alias) => cut(alias)),
-    ...(place?.city && { hq_city: readable(place.city) }),
-    ...(place?.state && { hq_state: place.state }),
-    ...(place?.country && { hq_country: place.country }),
-    ...(latest?.aumUsd !== undefined &&
-      latest.aumUsd !== null && { aum_usd: latest.aumUsd, aum_as_of: latest.filedOn }),
-    ...(soldUsd !== null && { raised_to_date_usd: soldUsd }),
+    legal_name: legalName && cut(readable(legalName)),
+    aliases: known(aliases.map((name) => cut(readable(name)))).sort(),
+    hq_city: place.city && readable(place.city),
+    hq_state: place.state,
+    hq_country: place.country,
+    aum_usd: aumUsd,
+    aum_as_of: aumUsd === null ? null : latest!.filedOn,
+    raised_to_date_usd: soldUsd,
     ...subjectsOf(names),
     tags: [
       ...tagsOf(forms),
-      ...(gp.vehicles.length === 1 && latest === undefined ? ["first_time_filer"] : []),
-      ...(gp.vehicles.length >= serialVehicles ? ["serial_filer"] : []),
+      ...(vehicles.length === 1 && latest === undefined ? ["first_time_filer"] : []),
+      ...(vehicles.length >= serialVehicles ? ["serial_filer"] : []),
       ...(latest === undefined ? [] : [advised(latest)]),
-      ...(latest?.aumUsd ? [sizeBand(latest.aumUsd)] : []),
+      ...(aumUsd ? [sizeBand(aumUsd)] : []),
     ],
-    markets: unique([...(market ? [market] : []), ...vehicleMarkets.sort()]),
+    markets: known([geography.marketOf(place), ...markets]),
     external_ids: externalIds({
-      cik: [...(latest?.ciks ?? []), ...gp.vehicles.flatMap(ciksOf)],
+      cik: [...(latest?.ciks ?? []), ...vehicles.flatMap(ciksOf)],
       crd: gp.crds,
-      lei: [latest?.lei ?? null],
-      sec_number: [latest?.secNumber ?? null],
+      lei: [latest?.lei],
+      sec_number: [latest?.secNumber],
       form_d_file: fileNumbers(forms),
       adv_fund: reported.map(({ fundId }) => fundId),
     }),
@@ -173,16 +169,18 @@ const serialVehicles = 5;
 const advised = ({ isExempt }: AdviserFiling) =>
   isExempt ? "exempt_reporting_adviser" : "registered_adviser";
 
+type Texts = readonly (string | null | undefined)[];
+
+/** Returns texts that say something, each once. */
+const known = (texts: Texts): string[] => [...new Set(texts.flatMap((text) => text || []))];
+
 /** Returns ids by register, each once and sorted, without registers that have none. */
-function externalIds(
-  ids: Partial<Record<keyof ExternalIds, readonly (string | null)[]>>,
-): ExternalIds {
-  const all = Object.entries(ids).map(([register, some]) => {
-    const known = some.filter((id) => id !== null);
-    return [register, unique(known).sort()] as const;
-  });
-  return Object.fromEntries(all.filter(([, known]) => known.length > 0));
-}
+const externalIds = (ids: Partial<Record<keyof ExternalIds, Texts>>): ExternalIds =>
+  Object.fromEntries(
+    Object.entries(ids)
+      .map(([register, some]) => [register, known(some).sort()] as const)
+      .filter(([, some]) => some.length > 0),
+  );
 
 const fileNumbers = (forms: readonly FormD[]) =>
   forms.flatMap(({ fileNumber }) => fileNumber ?? []);
@@ -231,17 +229,17 @@ function fundsOf(gp: FiledGp, adviser: AdviserFiling | undefined, findFund: Find
       external_ids: externalIds({
         cik: issued.map(({ cik }) => cik),
         form_d_file: [...(fund?.formDFiles ?? []), ...fileNumbers(forms)],
-        adv_fund: [fund?.fundId ?? null],
+        adv_fund: [fund?.fundId],
       }),
     };
   });
   return funds.filter(({ name }) => fold(name) !== "").sort(largestFirst);
 }
 
-/** Reports whether an adviser reports a vehicle as a feeder, whose master counts what it raised. */
-function isFeeder(fund: AdviserFund | undefined, funds: readonly AdviserFund[]): boolean {
-  return fund?.isFeeder === true && funds.some(({ fundId }) => fundId === fund.masterFundId);
-}
+/** Reports whether an adviser reports a vehicle as a feeder, whose master counts what it sold. */
+const isFeeder = (fund: AdviserFund | undefined, funds: readonly AdviserFund[]): boolean =>
+  fund?.isFeeder === true &&
+  funds.some(({ fundId }) => fundId !== null && fundId === fund.masterFundId);
 
 function provenanceOf(gp: FiledGp, latest: AdviserFiling | undefined): Partial<Provenance> {
   if (gp.isRenamed) return { basis: "corrected", confidence: 1 };
@@ -253,24 +251,15 @@ function provenanceOf(gp: FiledGp, latest: AdviserFiling | undefined): Partial<P
 }
 
 /** Returns the provenance of a vehicle's link to its GP; what is named by nobody states only itself. */
-function linkProvenance({ filings, link }: FiledVehicle): Provenance {
-  const latest = filings.at(-1)!;
-  const filing = filings.find(({ accession }) => accession === link?.evidence.document) ?? latest;
-  const { basis, confidence } = link?.evidence ?? { basis: "stated", confidence: 1 };
-  return { basis, confidence, url: formOf(filing).url } as Provenance;
-}
-
-function mostFrequentPlace(forms: readonly FormD[]): Place | undefined {
-  const places = forms.map(({ issuers }) => issuers[0]!.place);
-  const key = ({ city, state, country }: Place) => JSON.stringify([city, state, country]);
-  return [...Map.groupBy(places, key)].sort(
-    ([a, some], [b, others]) => others.length - some.length || (a < b ? -1 : 1),
-  )[0]?.[1][0];
+function linkProvenance({ filings, link }: FiledVehicle): Partial<Provenance> {
+  const filing = filings.find(({ accession }) => accession === link?.evidence.document);
+  const { basis, confidence } = link?.evidence ?? stated;
+  return { basis, confidence, url: formOf(filing ?? filings.at(-1)!).url };
 }
 
 const issuerName = ({ filings }: FiledVehicle) => filings.at(-1)!.issuers[0]!.name;
 
-const marketOf = ({ filings }: FiledVehicle, geography: Filings["geography"]): string | null =>
+const marketOf = ({ filings }: FiledVehicle, geography: Geography): string | null =>
   geography.marketOf(filings.at(-1)!.issuers[0]!.place);
 
 function* vehicleEntries(
@@ -280,39 +269,27 @@ function* vehicleEntries(
   { minConfidence }: ResolveOptions,
 ): Iterable<SourceEntry> {
   const { cik, name, filings, link, kind } = vehicle;
-  const latest = filings.at(-1)!;
   const offerings = offeringsOf(filings);
-  const provenance = linkProvenance(vehicle);
-  const gps = link === null ? [] : [link.gp.key];
   const market = marketOf(vehicle, geography);
   const subjects = subjectsOf([name]);
-  const shared = { ...(market && { market }), gps, provenance };
+  const gps = link === null ? [] : [link.gp.key];
+  const shared = { market, gps, provenance: linkProvenance(vehicle), themes: subjects.themes };
   if (kind === "project") {
+    const latest = filings.at(-1)!;
     const totals = totalsOf(offerings);
-    const [property_type, ...others] = subjects.property_types;
     const record: CanonicalProject = {
       record: "project",
       id: `cik:${cik}`,
       name: cut(name),
       type: "property_offering",
-      property_type:
-        property_type === undefined
-          ? latest.industry === "Residential"
-            ? "residential_other"
-            : "unknown"
-          : others.length === 0
-            ? property_type
-            : "mixed_use",
+      property_type: propertyTypeOf(subjects.property_types, latest),
       status: statusOf(totals),
-      ...(market && { market_basis: "issuer_address" }),
-      ...(!vehicle.isAccommodation && {
-        ...(totals.offeredUsd !== null && { total_amount_usd: totals.offeredUsd }),
-        ...(totals.soldUsd !== null && { raised_amount_usd: totals.soldUsd }),
-        ...(totals.firstSaleOn !== null && { first_sale_date: totals.firstSaleOn }),
-      }),
-      ...(subjects.strategies[0] && { strategy: subjects.strategies[0] }),
+      market_basis: market === null ? null : "issuer_address",
+      total_amount_usd: totals.offeredUsd,
+      raised_amount_usd: totals.soldUsd,
+      first_sale_date: totals.firstSaleOn,
+      strategy: subjects.strategies[0] ?? null,
       tags: tagsOf(filings),
-      themes: subjects.themes,
       external_ids: externalIds({ cik: ciksOf(vehicle), form_d_file: fileNumbers(filings) }),
       ...shared,
     };
@@ -325,10 +302,16 @@ function* vehicleEntries(
       yield signalEntry(signal, {
         ...shared,
         property_types: subjects.property_types,
-        themes: subjects.themes,
         tags: tagsOf(offering),
-        ...(kind === "project" && { project_ids: [`cik:${cik}`] }),
+        project_ids: kind === "project" ? [`cik:${cik}`] : [],
       });
+}
+
+type PropertyType = NonNullable<CanonicalProject["property_type"]>;
+
+function propertyTypeOf([type, other]: readonly PropertyType[], { industry }: FormD): PropertyType {
+  if (other !== undefined) return "mixed_use";
+  return type ?? (industry === "Residential" ? "residential_other" : "unknown");
 }
 
 function statusOf({
@@ -352,15 +335,15 @@ function evidenceOf(
 ): Evidence {
   const filing = filings.find(({ accession }) => accession === document);
   return {
-    ...(filing === undefined ? correctionForm(field) : formOf(filing)),
-    field: filing === undefined ? "why" : field,
+    ...(filing === undefined ? correctionForm(document) : formOf(filing)),
+    field,
     text,
     firm,
     basis,
     confidence,
     is_taken: isTaken ? 1 : 0,
     why,
-    others: unique(others.map((other) => other.document)).filter((number) => number !== document),
+    others: known(others.map((other) => other.document)).filter((number) => number !== document),
   };
 }
 

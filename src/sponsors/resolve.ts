@@ -16,8 +16,16 @@
 import { fold } from "#records/fold.ts";
 import type { Correction, Filings, FormD } from "#filings/rows.ts";
 import { investsInRealEstate } from "./classify.ts";
-import { type Candidate, candidateOf } from "./evidence.ts";
-import { firmKey, isAddressLike, ownWords, professionIn, readable, stemOf } from "./names.ts";
+import { type Candidate, candidateOf, correctionOf } from "./evidence.ts";
+import {
+  firmKey,
+  isAddressLike,
+  mostFrequent,
+  ownWords,
+  professionIn,
+  readable,
+  stemOf,
+} from "./names.ts";
 import {
   type Advisers,
   bestOf,
@@ -52,11 +60,9 @@ export function resolveSponsors(filings: Filings, options: ResolveOptions): Reso
   const advisers = indexAdvisers(filings);
   const { vehicles, leftOut } = readVehicles(filings, advisers);
   const houses = openHouses(options, advisers, vehicles);
-  for (const vehicle of vehicles) {
-    const { proposal } = vehicle;
-    if (proposal !== null && proposal.evidence.confidence >= options.minConfidence)
-      houses.add(vehicle, proposal.evidence, proposal.crd);
-  }
+  for (const vehicle of vehicles)
+    if (vehicle.best !== null && vehicle.best.confidence >= options.minConfidence)
+      houses.add(vehicle, vehicle.best);
   for (const crd of gpAdvisers(filings, vehicles)) houses.addAdviser(crd);
   joinClusters(vehicles, houses);
   const unmet = new Set(filings.corrections.filter((one) => !houses.correct(one)));
@@ -132,13 +138,6 @@ function openHouses(
     return house;
   }
 
-  /** Returns the spelling that the evidence of most vehicles has; of equals the first by bytes. */
-  function mostFrequent(some: readonly Vehicle[], part: "name" | "firm"): string {
-    const spelled = Map.groupBy(some, (vehicle) => evidenceOf.get(vehicle)![part]);
-    const counts = Array.from(spelled, ([name, { length }]) => [name, length] as const);
-    return counts.sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))[0]?.[0] ?? "";
-  }
-
   const keysById = new Map<string, string>();
 
   /** Returns the key that an id is, or whose public id it is. */
@@ -151,10 +150,15 @@ function openHouses(
 
   const find = (id: string) => houseUnder(keyOf(id));
 
-  const correctBy = ({ line, why }: Correction, vehicle: Vehicle, firm: string, house: House) => {
-    const field = `corrections.ndjson:${line}`;
-    const given = { field, text: why, firm, why: "a correction says so" };
-    put(vehicle, candidateOf(null, { basis: "corrected", ...given }), house);
+  const spelling = (some: readonly Vehicle[], part: "name" | "firm"): string | undefined =>
+    mostFrequent(
+      some.map((vehicle) => evidenceOf.get(vehicle)![part]),
+      (name) => name,
+    );
+
+  const correctBy = (correction: Correction, vehicle: Vehicle, firm: string, house: House) => {
+    const { document, said } = correctionOf(correction);
+    put(vehicle, candidateOf(document, { ...said, firm }), house);
   };
 
   return {
@@ -167,9 +171,9 @@ function openHouses(
      * Adds a vehicle with its best evidence, to the houses with which it shares a key. If that would make one house of
      * two CRD numbers, those with a CRD number stay apart.
      */
-    add(vehicle: Vehicle, evidence: Candidate, crd: string | null): void {
+    add(vehicle: Vehicle, evidence: NonNullable<Vehicle["best"]>): void {
       const keys = houseKeys(vehicle, evidence);
-      const own = crd === null ? [] : [addAdviser(crd)];
+      const own = evidence.crd === null ? [] : [addAdviser(evidence.crd)];
       const found = new Set([...own, ...keys.flatMap((key) => houseUnder(key) ?? [])]);
       const isOneFirm = new Set([...found].flatMap(({ crds }) => [...crds])).size < 2;
       const joined = [...found].filter(
@@ -193,13 +197,9 @@ function openHouses(
           const [, crd] = keyOf(correction.gp).split("crd:");
           const house = find(correction.gp) ?? (crd && addAdviser(crd));
           if (!vehicle || !house) return false;
+          const others = vehicles.filter((one) => houseOf(one) === house);
           const [lowest = ""] = [...house.crds].sort(byNumber);
-          const firm =
-            names.get(lowest)?.legalName ??
-            mostFrequent(
-              vehicles.filter((one) => houseOf(one) === house),
-              "firm",
-            );
+          const firm = names.get(lowest)?.legalName ?? spelling(others, "firm")!;
           correctBy(correction, vehicle, firm, house);
           return true;
         }
@@ -236,8 +236,8 @@ function openHouses(
         const adviser = names.get(crds[0] ?? "");
         const gp: ResolvedGp = {
           key: crds[0] === undefined ? cikKey(own[0]!) : crdKey(crds[0]),
-          name: house.name ?? (adviser ? readable(adviser.name) : mostFrequent(own, "name")),
-          legalName: adviser?.legalName ?? mostFrequent(own, "firm"),
+          name: house.name ?? (adviser ? readable(adviser.name) : spelling(own, "name")!),
+          legalName: adviser?.legalName ?? spelling(own, "firm")!,
           crds,
           vehicles: own,
           evidence: adviser ? null : bestOf(own.map((vehicle) => evidenceOf.get(vehicle)!)),
@@ -289,11 +289,11 @@ function joinClusters(vehicles: readonly Vehicle[], houses: Houses): void {
     if (firm === null) continue;
     const joined = house ?? houses.newHouse();
     for (const vehicle of unnamed) {
-      const filing = vehicle.filings.at(-1)!;
-      const evidence = candidateOf(filing, {
+      const { accession, name } = vehicle.filings.at(-1)!;
+      const evidence = candidateOf(accession, {
         basis: "cluster",
         field: "RELATEDPERSONS",
-        text: filing.name,
+        text: name,
         firm,
         why: "it shares an address and a person with other vehicles of the firm",
       });

@@ -23,14 +23,13 @@ export interface Vehicle<F = FilingFacts> extends Classification {
   /** Its Form D filings, oldest first. */
   filings: readonly F[];
   /** Best evidence that the filings give, however sure; null if they name nobody. */
-  proposal: Proposal | null;
+  best: Weighed | null;
   /** GP and the evidence for it; null if nobody is named. */
   link: { gp: ResolvedGp; evidence: Candidate } | null;
 }
 
-/** Evidence with the CRD number of the adviser that it names, or null. */
-interface Proposal {
-  evidence: Candidate;
+/** Candidate with the CRD number of the adviser that it is, or null. */
+interface Weighed extends Candidate {
   crd: string | null;
 }
 
@@ -119,29 +118,33 @@ const peopleOf = ({ persons }: FormD): string[] =>
     .filter((person) => person.first && person.last && entityOf(person) === null)
     .map(personKey);
 
-/** Returns what Form ADV says of a filing, and what the filing itself says. */
-const weigh = (filing: FormD, advisers: Advisers): [Candidate[], Candidate[]] =>
-  mayBeRealEstate(filing) ? [adviserCandidates(filing, advisers), candidatesOf(filing)] : [[], []];
+/** Returns what Form ADV says of a filing, then what the filing itself says. */
+function weigh(filing: FormD, advisers: Advisers): Weighed[] {
+  if (!mayBeRealEstate(filing)) return [];
+  const { state } = filing.issuers[0]!.place;
+  const named = candidatesOf(filing).map((candidate) => {
+    const isAsked = candidate.isTaken && state !== null;
+    const crd = isAsked ? adviserCalled(candidate.firm, state, advisers) : null;
+    return { ...candidate, crd };
+  });
+  return [...adviserCandidates(filing, advisers), ...named];
+}
 
-/** Puts what filings say in the order of trust: Form ADV before any notice, then the latest. @param all oldest first. */
-const inOrder = <T>(all: readonly (readonly [T, T])[]): T[] =>
-  [0, 1].flatMap((kind) => all.toReversed().map((pair) => pair[kind]!));
-
-/** Returns all that a vehicle's filings let one weigh, that which is taken first. @param filings oldest first. */
+/** Returns all that a vehicle's filings let one weigh, the latest first. @param filings oldest first. */
 export const weighAll = (filings: readonly FormD[], advisers: Advisers): Candidate[] =>
-  inOrder(filings.map((filing) => weigh(filing, advisers))).flat();
+  filings.toReversed().flatMap((filing) => weigh(filing, advisers));
 
 /** Returns the evidence that was taken with the highest confidence; of equal ones the first. */
-export const bestOf = (candidates: readonly Candidate[]): Candidate | null =>
+export const bestOf = <C extends Candidate>(candidates: readonly C[]): C | null =>
   candidates
     .filter(({ isTaken, stem }) => isTaken && stem !== "")
     .toSorted((one, other) => other.confidence - one.confidence)[0] ?? null;
 
-/** A filing with what it is, and the best that Form ADV and the filing itself say. */
+/** A filing with what it is and the best evidence that it gives. */
 interface Judged {
   facts: FilingFacts;
   what: Classification;
-  proposals: [Proposal | null, Proposal | null];
+  best: Weighed | null;
 }
 
 /** Returns the vehicles of real estate, by CIK, and the number of filings left out, by reason. */
@@ -150,36 +153,25 @@ export function readVehicles(filings: Filings, advisers: Advisers) {
   const byCik = new Map<string, Judged[]>();
   for (const filing of filings.formD()) {
     const candidates = weigh(filing, advisers);
-    const what = classify(filing, ...sponsorsOf(filing, candidates.flat(), advisers));
+    const what = classify(filing, ...sponsorsOf(candidates, advisers));
     if (what.kind === "out") {
       leftOut.set(what.reason, (leftOut.get(what.reason) ?? 0) + 1);
       continue;
     }
-    const propose = (some: readonly Candidate[]): Proposal | null => {
-      const evidence = bestOf(some);
-      return evidence && { evidence, crd: adviserOf(filing, evidence, advisers) };
-    };
-    const proposals: Judged["proposals"] = [propose(candidates[0]), propose(candidates[1])];
-    const { cik } = filing.issuers[0]!;
-    byCik.getOrInsertComputed(cik, () => []).push({ facts: factsOf(filing), what, proposals });
+    const { accession, fileNumber, filedOn: date, issuers } = filing;
+    const { cik, name, place } = issuers[0]!;
+    const { state, addressHash } = place;
+    const people = [...new Set(peopleOf(filing))];
+    const facts = { accession, fileNumber, filedOn: date, name, state, addressHash, people };
+    byCik.getOrInsertComputed(cik, () => []).push({ facts, what, best: bestOf(candidates) });
   }
   const vehicles = [...byCik].sort(([a], [b]) => (a < b ? -1 : 1)).map(vehicleOf);
   return { vehicles, leftOut };
 }
 
-function factsOf(filing: FormD): FilingFacts {
-  const { accession, fileNumber, filedOn: date, issuers } = filing;
-  const { name, place } = issuers[0]!;
-  const { state, addressHash } = place;
-  const people = [...new Set(peopleOf(filing))];
-  return { accession, fileNumber, filedOn: date, name, state, addressHash, people };
-}
-
 function vehicleOf([cik, judged]: readonly [string, readonly Judged[]]): Vehicle {
   const all = judged.toSorted((a, b) => (ageOf(a.facts) < ageOf(b.facts) ? -1 : 1));
   const what = all.map((one) => one.what);
-  const proposals = inOrder(all.map((one) => one.proposals)).filter((one) => one !== null);
-  const best = bestOf(proposals.map(({ evidence }) => evidence));
   return {
     cik,
     // A fund in one filing is a fund in all, since projects do not pool.
@@ -187,7 +179,7 @@ function vehicleOf([cik, judged]: readonly [string, readonly Judged[]]): Vehicle
     isAccommodation: what.every(({ isAccommodation }) => isAccommodation),
     name: shortName(all.at(-1)!.facts.name),
     filings: all.map(({ facts }) => facts),
-    proposal: proposals.find(({ evidence }) => evidence === best) ?? null,
+    best: bestOf(all.toReversed().flatMap(({ best }) => best ?? [])),
     link: null,
   };
 }
@@ -198,36 +190,31 @@ const ageOf = (filing: FilingFacts) =>
 
 /** Returns the names of the firms that stand behind a filing, and why one of them makes it real estate, or null. */
 function sponsorsOf(
-  filing: FormD,
-  candidates: readonly Candidate[],
-  advisers: Advisers,
+  candidates: readonly Weighed[],
+  { names, realEstateFunds, realEstateAdvisers }: Advisers,
 ): [names: string[], adviserReason: string | null] {
-  const names: string[] = [];
+  const found: string[] = [];
   let reason: string | null = null;
-  for (const candidate of candidates) {
-    if (!candidate.isTaken) continue;
-    names.push(candidate.firm);
-    const crd = adviserOf(filing, candidate, advisers);
+  for (const { firm, crd, basis, text } of candidates.filter(({ isTaken }) => isTaken)) {
+    found.push(firm);
     if (crd === null) continue;
-    const { name } = advisers.names.get(crd)!;
-    names.push(name);
-    const isOfForm = candidate.basis.startsWith("adv_");
-    if (isOfForm && advisers.realEstateFunds.has(fold(candidate.text)))
+    const { name } = names.get(crd)!;
+    found.push(name);
+    if (basis.startsWith("adv_") && realEstateFunds.has(fold(text)))
       reason ??= `a Real Estate Fund in the Form ADV of "${name}"`;
-    else if (advisers.realEstateAdvisers.has(crd))
-      reason ??= `its adviser "${name}" has Real Estate Funds`;
+    else if (realEstateAdvisers.has(crd)) reason ??= `its adviser "${name}" has Real Estate Funds`;
   }
-  return [names, reason];
+  return [found, reason];
 }
 
 /** Returns what Form ADV says of a filing. */
-function adviserCandidates(filing: FormD, advisers: Advisers): Candidate[] {
+function adviserCandidates(filing: FormD, advisers: Advisers): Weighed[] {
   const { fileNumber } = filing;
   const { name } = filing.issuers[0]!;
-  const propose = (crd: string | null, given: Omit<Parameters<typeof candidateOf>[1], "firm">) =>
-    crd === null
-      ? []
-      : [candidateOf(filing, { ...given, firm: advisers.names.get(crd)!.legalName })];
+  const propose = (crd: string | null, given: Omit<Parameters<typeof candidateOf>[1], "firm">) => {
+    const firm = advisers.names.get(crd ?? "")?.legalName;
+    return firm ? [{ ...candidateOf(filing.accession, { ...given, firm }), crd }] : [];
+  };
   const byFundName = only(advisers.byFundName.get(fold(name)));
   const agreement = byFundName && agreementOf(filing, byFundName, advisers);
   return [
@@ -259,15 +246,10 @@ function agreementOf(filing: FormD, crd: string, advisers: Advisers): string | n
   return state !== null && state === place.state ? "their states agree" : null;
 }
 
-/** Returns the CRD number of the adviser that the evidence names, or null. */
-function adviserOf(filing: FormD, evidence: Candidate, advisers: Advisers): string | null {
-  if (evidence.basis === "adv_file_number") return only(advisers.byFile.get(filing.fileNumber!));
-  if (evidence.basis === "adv_fund_name")
-    return only(advisers.byFundName.get(fold(filing.issuers[0]!.name)));
-  const { state } = filing.issuers[0]!.place;
-  if (state === null) return null;
-  for (const key of nameKeys(evidence.firm, state)) {
-    const crd = only(advisers.byName.get(key));
+/** Returns the CRD number of the only adviser of a state that is called like a firm, or null. */
+function adviserCalled(firm: string, state: string, { byName }: Advisers): string | null {
+  for (const key of nameKeys(firm, state)) {
+    const crd = only(byName.get(key));
     if (crd !== null) return crd;
   }
   return null;

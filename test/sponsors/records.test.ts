@@ -49,6 +49,7 @@ test("a project has its latest amounts, its earliest sale and the issuer's marke
       total_amount_usd: 6_000_000,
       raised_amount_usd: 6_000_000,
       first_sale_date: "2025-12-20",
+      strategy: null,
       tags: ["reg_d_506b", "amended"],
       themes: [],
       external_ids: { cik: ["0000000001"], form_d_file: ["021-1"] },
