@@ -25,6 +25,7 @@ import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clocks.ts";
 import { failedKeys, openKeyedLimit } from "#limits/keyed-limit.ts";
 import { type Counters, type CountersMode, countersModes } from "#limits/counters.ts";
+import { openJournal } from "#limits/journal.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import type { Patience, SharedCountersOptions } from "#limits/shared-counters.ts";
 import { counter, gauge, gaugeBy, type Metric } from "#metrics/metric.ts";
@@ -353,7 +354,10 @@ async function openCounters(
   ];
   if (databaseUrl === null) {
     const metrics = metricsOf(() => "embedded");
-    return { ...openMemoryCounters({ dir: dataDir, ...options }), metrics };
+    return {
+      ...openMemoryCounters(options.clock, openJournal({ dir: dataDir, ...options })),
+      metrics,
+    };
   }
   const { openSharedCounters } = await import("#limits/shared-counters.ts");
   const engine =

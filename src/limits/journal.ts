@@ -29,7 +29,7 @@ import {
 } from "./past-requests.ts";
 import { dayMicroseconds } from "./policy.ts";
 
-export interface JournalOptions {
+interface JournalOptions {
   /** Data folder. The files are in its subfolder `counts`, which is created if needed. */
   dir: string;
   clock: Clock;
@@ -39,6 +39,8 @@ export interface JournalOptions {
    */
   onFault: (fault: Error | null) => void;
 }
+
+export type Journal = ReturnType<typeof openJournal>;
 
 const syncEveryMilliseconds = 1000;
 /** Maximum number of buffered records. A full buffer is written at once. */

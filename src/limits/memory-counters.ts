@@ -1,16 +1,14 @@
 /** The counters of one process: exact sliding windows in memory, with a journal that survives a restart. */
+import type { Clock } from "./clocks.ts";
 import type { QuotaStatus, WindowStatus } from "./counters.ts";
-import { type JournalOptions, openJournal } from "./journal.ts";
+import type { Journal } from "./journal.ts";
 import { type Quotas, windows } from "./policy.ts";
 
-interface MemoryCountersOptions extends Omit<JournalOptions, "dir"> {
-  /** Data folder with the journal; null for no journal. */
-  dir: string | null;
-}
-
-/** Opens counters that start from the journal of earlier runs, if any. Requests are counted even if it fails. */
-export function openMemoryCounters({ dir, clock, onFault }: MemoryCountersOptions) {
-  const journal = dir === null ? null : openJournal({ dir, clock, onFault });
+/**
+ * Opens counters that start from the journal of earlier runs, if any. Requests are counted even if it fails.
+ * @param journal closed with the counters; null to forget all requests at the end.
+ */
+export function openMemoryCounters(clock: Clock, journal: Journal | null = null) {
   const logs = new Map<number, SlidingLog>();
   for (const [account, times] of journal?.past ?? [])
     logs.set(account, openLog(windowMicroseconds, times));

@@ -110,7 +110,7 @@ export async function openSharedCounters({
   const patience = { connection: 500, charge: 1000, retry: 250, ...chosen };
   // Every request that this instance admitted, wherever it was counted, because in an outage no account may exceed its
   // quota here.
-  const own = openMemoryCounters({ dir: null, clock, onFault() {} });
+  const own = openMemoryCounters(clock);
   const debts = openDebts(engine, clock);
   let state: "shared" | "away" | "returning" = "away";
   /** Groups that have not been sent yet. */

@@ -32,12 +32,12 @@ async function watched(t: TestContext, { isOff = false } = {}) {
   await add("bob@example.org", "owner");
   await add("cem@example.org", "member");
   const clock = fixedClock(noon);
-  const counters = openMemoryCounters({ dir: null, clock, onFault: assert.ifError });
+  const counters = openMemoryCounters(clock);
   const outage = { isOn: false };
   const lookAtQuota: LookAtQuota = async (number, quotas) =>
     outage.isOn
       ? {
-          ...openMemoryCounters({ dir: null, clock, onFault: assert.ifError }).look(number, quotas),
+          ...openMemoryCounters(clock).look(number, quotas),
           isPartial: true,
         }
       : counters.look(number, quotas);
@@ -134,7 +134,7 @@ test("account workers of two servers mail each due notice once, without a reques
   });
   const errors: string[] = [];
   const clock = fixedClock();
-  const counters = openMemoryCounters({ dir: null, clock, onFault: assert.ifError });
+  const counters = openMemoryCounters(clock);
   const two = Array.from({ length: 2 }, () =>
     openAccountWorker({
       settings: () => ({ ...workerSettings, ...place, linkBase: base, smtpUrl: mail.url }),

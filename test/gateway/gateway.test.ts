@@ -53,7 +53,7 @@ async function openTestGateway(
   const clock = fixedClock();
   const model = await modelOf(t, cast);
   const steps: string[] = [];
-  const counters = openMemoryCounters({ dir: null, clock, onFault() {} });
+  const counters = openMemoryCounters(clock);
   const gateway = openGateway({
     accountUrl: null,
     isSignUpOpen: false,
@@ -173,7 +173,7 @@ test("the embedded counters and keys cost no promise", async (t) => {
 });
 
 test("counters and keys that are asked over a network give the same outcomes", async (t) => {
-  const memory = openMemoryCounters({ dir: null, clock: fixedClock(), onFault() {} });
+  const memory = openMemoryCounters(fixedClock());
   const counters: Pick<Counters, "take" | "look"> = {
     take: async (number, quotas) => memory.take(number, quotas),
     look: async (number, quotas) => memory.look(number, quotas),
@@ -233,8 +233,7 @@ test("what is kept takes no more memory than its bytes", async () => {
 
 function beginCounting() {
   const world = openWorld();
-  const onFault = () => assert.fail();
-  return { world, counters: openMemoryCounters({ dir: null, clock: clockOf(world), onFault }) };
+  return { world, counters: openMemoryCounters(clockOf(world)) };
 }
 
 test("a request that counts several is told how many those are, and how many are left", () => {

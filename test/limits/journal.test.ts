@@ -7,13 +7,13 @@ import { test, type TestContext } from "node:test";
 import { crc32 } from "node:zlib";
 import { systemClock } from "#limits/clocks.ts";
 import { openBacklog, headerBytes, recordBytes } from "#limits/journal.ts";
-import { openMemoryCounters } from "#limits/memory-counters.ts";
 import type { Quotas } from "#limits/policy.ts";
 import {
   clockOf,
   day,
   hour,
   minute,
+  openLastingCounters,
   openWorld,
   reboot,
   second,
@@ -29,7 +29,7 @@ function beginJournal(t: TestContext) {
   const dir = temporaryFolder(t);
   const faults: (string | null)[] = [];
   const open = (onFault = (fault: Error | null) => void faults.push(fault?.message ?? null)) => {
-    const counters = openMemoryCounters({ dir, clock: clockOf(world), onFault });
+    const counters = openLastingCounters({ dir, clock: clockOf(world), onFault });
     t.after(() => counters.close());
     /** Without keeping it. */
     const count = (account: number) => counters.take(account, ofTheJournal).admitted;
@@ -169,12 +169,12 @@ test("an idle service saves what waits as soon as the folder can be used", async
   writeFileSync(join(dir, "counts"), "not a folder");
   const isWell = Promise.withResolvers<void>();
   const onFault = (fault: Error | null) => fault === null && isWell.resolve();
-  const counters = openMemoryCounters({ dir, clock: systemClock(), onFault });
+  const counters = openLastingCounters({ dir, clock: systemClock(), onFault });
   t.after(() => counters.close());
   counters.take(1, ofTheJournal);
   rmSync(join(dir, "counts"));
   await isWell.promise;
-  const next = openMemoryCounters({ dir, clock: systemClock(), onFault });
+  const next = openLastingCounters({ dir, clock: systemClock(), onFault });
   t.after(() => next.close());
   assert.equal(next.take(1, ofTheJournal).windows[2]!.remaining, ofTheJournal.day - 2);
 });

@@ -18,8 +18,7 @@ import { clockOf, day, hour, openWorld } from "../support/limits-world.ts";
 
 function begin() {
   const world = openWorld();
-  const onFault = () => assert.fail("without a journal there is no fault");
-  const counters = openMemoryCounters({ dir: null, clock: clockOf(world), onFault });
+  const counters = openMemoryCounters(clockOf(world));
   const take = (account = 1, quotas: Quotas = defaultQuotas) => counters.take(account, quotas);
   const takeMany = (count: number, account = 1, quotas: Quotas = defaultQuotas) =>
     Array.from({ length: count }, () => take(account, quotas)).filter(({ admitted }) => admitted)

@@ -48,7 +48,7 @@ export async function openHttpServer(
     failedKeys: openKeyedLimit([failedKeys], clock),
     accountUrl: null,
     isSignUpOpen: false,
-    counters: openMemoryCounters({ dir: null, clock, onFault() {} }),
+    counters: openMemoryCounters(clock),
     ...otherwise,
   });
   const answering = {

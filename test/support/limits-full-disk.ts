@@ -1,13 +1,12 @@
 /** Takes 300 requests where a file may not grow that far, then one an hour later, and dies without closing. */
 import { writeSync } from "node:fs";
 import { access } from "node:fs/promises";
-import { openMemoryCounters } from "#limits/memory-counters.ts";
-import { clockOf, hour, openWorld } from "./limits-world.ts";
+import { clockOf, hour, openLastingCounters, openWorld } from "./limits-world.ts";
 
 const quotas = { minute: 1000, hour: 1000, day: 1000 };
 const world = openWorld();
 const onFault = (fault: Error | null) => writeSync(1, `${fault?.message ?? "well again"}\n`);
-const counters = openMemoryCounters({ dir: process.argv[2]!, clock: clockOf(world), onFault });
+const counters = openLastingCounters({ dir: process.argv[2]!, clock: clockOf(world), onFault });
 const takeOne = () => {
   const quotaStatus = counters.take(1, quotas);
   counters.commit();

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { Counters, QuotaStatus } from "#limits/counters.ts";
-import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { greatestRequest, type Quotas, windows } from "#limits/policy.ts";
 import { type Random, seededRandom } from "./awkward/random.ts";
 import {
@@ -12,6 +11,7 @@ import {
   day,
   hour,
   minute,
+  openLastingCounters,
   openWorld,
   reboot,
   second,
@@ -385,7 +385,7 @@ function stepWallClock({ random, world }: Life): void {
 export const inMemory: CountersKind = {
   open: (world, dir) => {
     const onFault = (fault: Error | null) => assert.fail(`unexpected fault: ${fault?.message}`);
-    return openMemoryCounters({ dir, clock: clockOf(world), onFault });
+    return openLastingCounters({ dir, clock: clockOf(world), onFault });
   },
   now: (world) => world.now,
   events: [restart, startAgainElsewhere],

@@ -3,6 +3,8 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "#limits/clocks.ts";
+import { openJournal } from "#limits/journal.ts";
+import { openMemoryCounters } from "#limits/memory-counters.ts";
 
 export interface World {
   /** µs that truly passed since the world began. */
@@ -30,6 +32,10 @@ export function openWorld(): World {
     hasBootId: true,
   };
 }
+
+/** Counters that find their requests again after a restart, and close their journal with themselves. */
+export const openLastingCounters = (options: Parameters<typeof openJournal>[0]) =>
+  openMemoryCounters(options.clock, openJournal(options));
 
 /** The clocks as a program started now sees them: they keep to this boot, also after the next one. */
 export function clockOf(world: World): Clock {
