@@ -408,7 +408,7 @@ function fileSponsor(random: Random, book: Book, sponsor: InventedSponsor): void
         fileNumber: file("file_number", "fund", { name: fund, persons: withPartner() }).fileNumber,
       });
     }
-    const fund = `${brand} Income Fund, LP`;
+    const fund = `${brand} ${random.pick(["Income", "Value-Add"])} Fund, LP`;
     file("fund_name", "fund", {
       name: fund,
       persons: withPartner(),
