@@ -379,6 +379,23 @@ test("corrections part a person and set a field", () => {
   );
 });
 
+test("words in names hint at strategies, types and themes, but not words that places and houses bear", () => {
+  const hintsOf = (name: string) => {
+    const {
+      strategy,
+      property_type: type,
+      themes,
+    } = resolved({ forms: [formD({ cik: 1, name })] }).all("project")[0]!;
+    return [strategy, type, themes];
+  };
+  assert.deepEqual(hintsOf("Quarry Sustainable Apartments Value-Add LLC"), [
+    "value_add",
+    "multifamily",
+    ["sustainability"],
+  ]);
+  assert.deepEqual(hintsOf("Cinder Bridge on Quarry Green, LLC"), [null, "residential_other", []]);
+});
+
 test("every record is one that an import accepts", () => {
   const { records } = resolved({
     forms: [
