@@ -16,10 +16,10 @@ const loaders: Readonly<Record<string, () => Promise<AddCommands>>> = {
   audit: async () => (await import("./usage.ts")).auditCommands,
   requests: async () => (await import("./usage.ts")).requestCommands,
   usage: async () => (await import("./usage.ts")).usageCommands,
-  migrate: async () => (await import("./migrate.ts")).migrateCommand,
+  migrate: async () => (await import("./installation.ts")).migrateCommand,
   backup: async () => (await import("./backup.ts")).backupCommand,
   restore: async () => (await import("./backup.ts")).restoreCommand,
-  doctor: async () => (await import("./doctor.ts")).doctorCommand,
+  doctor: async () => (await import("./installation.ts")).doctorCommand,
   openapi: async () => (await import("./openapi.ts")).openapiCommand,
 };
 
