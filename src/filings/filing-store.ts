@@ -9,7 +9,7 @@ const schema = `
   pragma journal_mode = off;
   pragma synchronous = off;
   pragma locking_mode = exclusive;
-  pragma cache_size = -32768;
+  pragma cache_size = -8192;
   create table filing (form text, id text, owner text, filed_on text, rank integer, row text, primary key (form, id)) without rowid;
   create index filing_order on filing (form, length(owner), owner, filed_on, length(id), id);
   create table filed (accession text primary key, filed_on text) without rowid;
@@ -66,7 +66,7 @@ export function openFilingStore(path: string) {
   });
   const findFormD = db.prepare(`${columns} = 'D' and id = ?`);
   const findAdviser = db.prepare(
-    `${columns} = 'ADV' and length(owner) = length(?1) and owner = ?1 ${order}`,
+    `${columns} = 'ADV' and length(owner) = length(?1) and owner = ?1 order by filed_on, length(id), id`,
   );
   // Equal rows stand in two archives, or twice in one.
   const findParts = db.prepare(
