@@ -61,13 +61,11 @@ export interface ResolvedGp<F = FilingFacts> {
 /** Facts of all advisers that tell whose a vehicle is. */
 export type Advisers = ReturnType<typeof indexAdvisers>;
 
-type Sets = Map<string, Set<string>>;
+/** CRD numbers by what one adviser alone is found by; null for what several are. */
+type Finder = Map<string, string | null>;
 
-const add = (sets: Sets, key: string, value: string) =>
-  sets.getOrInsertComputed(key, () => new Set()).add(value);
-
-const only = (set: ReadonlySet<string> | undefined): string | null =>
-  set?.size === 1 ? [...set][0]! : null;
+const add = (finder: Finder, key: string, crd: string) =>
+  finder.set(key, finder.getOrInsert(key, crd) === crd ? crd : null);
 
 /** Returns keys under which a firm of a state is looked up. A stem of one word could be anybody's. */
 const nameKeys = (name: string, state: string | null): string[] => {
@@ -78,12 +76,12 @@ const nameKeys = (name: string, state: string | null): string[] => {
 export function indexAdvisers(filings: Filings) {
   /** Latest name of each adviser by CRD number. */
   const names = new Map<string, { name: string; legalName: string; state: string | null }>();
-  const byFile: Sets = new Map();
-  const byFundName: Sets = new Map();
+  const byFile: Finder = new Map();
+  const byFundName: Finder = new Map();
   /** CRD numbers by `firmKey` and state, and by stem and state. */
-  const byName: Sets = new Map();
-  /** Address hashes, and folded names of owners and partners, by CRD number. */
-  const facts: Sets = new Map();
+  const byName: Finder = new Map();
+  /** Address hashes, and folded names of owners and partners, by CRD number: lines of one text, as sets take far more. */
+  const facts = new Map<string, string>();
   /** CRD numbers of which half the funds or more are Real Estate Funds. */
   const realEstateAdvisers = new Set<string>();
   /** File numbers, and names, folded, of Real Estate Funds. */
@@ -96,13 +94,16 @@ export function indexAdvisers(filings: Filings) {
     if ([legalName, businessName].some((name) => name && professionIn(name) !== null)) continue;
     for (const name of [legalName, businessName, ...otherNames])
       if (name) for (const key of nameKeys(name, place.state)) add(byName, key, crd);
-    if (place.addressHash !== null) add(facts, crd, place.addressHash);
-    for (const owner of latest.owners)
-      if (owner.isPerson) add(facts, crd, personKey(ownerName(owner)));
-    for (const fund of all.flatMap((filing) => filing.funds)) {
+    const funds = all.flatMap((filing) => filing.funds);
+    const known = new Set([
+      place.addressHash,
+      ...latest.owners.flatMap((owner) => (owner.isPerson ? personKey(ownerName(owner)) : [])),
+      ...funds.flatMap(({ partnerNames }) => partnerNames.map(firmKey)),
+    ]);
+    facts.set(crd, `\n${[...known].filter(Boolean).join("\n")}\n`);
+    for (const fund of funds) {
       for (const file of fund.formDFiles) add(byFile, file, crd);
       add(byFundName, fold(fund.name), crd);
-      for (const partner of fund.partnerNames) add(facts, crd, firmKey(partner));
       if (isRealEstateFund(fund))
         for (const key of [...fund.formDFiles, fund.name]) realEstateFunds.add(fold(key));
     }
@@ -215,10 +216,10 @@ function adviserCandidates(filing: FormD, advisers: Advisers): Weighed[] {
     const firm = advisers.names.get(crd ?? "")?.legalName;
     return firm ? [{ ...candidateOf(filing.accession, { ...given, firm }), crd }] : [];
   };
-  const byFundName = only(advisers.byFundName.get(fold(name)));
+  const byFundName = advisers.byFundName.get(fold(name)) ?? null;
   const agreement = byFundName && agreementOf(filing, byFundName, advisers);
   return [
-    ...propose(only(advisers.byFile.get(fileNumber ?? "")), {
+    ...propose(advisers.byFile.get(fileNumber ?? "") ?? null, {
       basis: "adv_file_number",
       field: "Form D File Number",
       text: fileNumber!,
@@ -236,12 +237,12 @@ function adviserCandidates(filing: FormD, advisers: Advisers): Weighed[] {
 
 /** Returns the second fact in which a filing and an adviser agree, as a clause. Returns null if there is none. */
 function agreementOf(filing: FormD, crd: string, advisers: Advisers): string | null {
-  const facts = advisers.facts.get(crd);
+  const has = (fact: string | null) => advisers.facts.get(crd)?.includes(`\n${fact}\n`);
   const { place } = filing.issuers[0]!;
-  if (place.addressHash !== null && facts?.has(place.addressHash)) return "their addresses agree";
-  if (peopleOf(filing).some((person) => facts?.has(person))) return "they name the same person";
+  if (place.addressHash !== null && has(place.addressHash)) return "their addresses agree";
+  if (peopleOf(filing).some(has)) return "they name the same person";
   const entities = filing.persons.flatMap((person) => entityOf(person) ?? []);
-  if (entities.some((firm) => facts?.has(firmKey(firm)))) return "they name the same firm";
+  if (entities.some((firm) => has(firmKey(firm)))) return "they name the same firm";
   const { state } = advisers.names.get(crd)!;
   return state !== null && state === place.state ? "their states agree" : null;
 }
@@ -249,7 +250,7 @@ function agreementOf(filing: FormD, crd: string, advisers: Advisers): string | n
 /** Returns the CRD number of the only adviser of a state that is called like a firm, or null. */
 function adviserCalled(firm: string, state: string, { byName }: Advisers): string | null {
   for (const key of nameKeys(firm, state)) {
-    const crd = only(byName.get(key));
+    const crd = byName.get(key) ?? null;
     if (crd !== null) return crd;
   }
   return null;
