@@ -10,7 +10,7 @@ import {
   type SkipReason,
   whole,
 } from "./cells.ts";
-import type { PlaceReader } from "./places.ts";
+import { type PlaceReader, withoutStreets } from "./places.ts";
 import type { FormD, Issuer } from "./rows.ts";
 
 /** Cells of a row of a table, by the table's names of its columns. */
@@ -62,14 +62,14 @@ export const partReaders = {
     minimumUsd: whole(cell("MINIMUMINVESTMENTACCEPTED")),
     investorCount: whole(cell("TOTALNUMBERALREADYINVESTED")),
     allowsNonAccredited: flag(cell("HASNONACCREDITEDINVESTORS")),
-    amountNote: cell("SALESAMTCLARIFICATIONOFRESP"),
+    amountNote: withoutStreets(cell("SALESAMTCLARIFICATIONOFRESP")),
   }),
   RELATEDPERSONS: (cells: Cells, placeOf: PlaceReader) => ({
     first: cells.cell("FIRSTNAME"),
     middle: cells.cell("MIDDLENAME"),
     last: cells.cell("LASTNAME"),
     roles: roles(cells.list("RELATIONSHIP")),
-    clarification: cells.cell("RELATIONSHIPCLARIFICATION"),
+    clarification: withoutStreets(cells.cell("RELATIONSHIPCLARIFICATION")),
     place: placeIn(cells, placeOf),
   }),
   RECIPIENTS: ({ cell }: Cells) => ({
@@ -80,7 +80,7 @@ export const partReaders = {
   SIGNATURES: ({ cell }: Cells) => ({
     issuerName: cell("ISSUERNAME"),
     signer: cell("NAMEOFSIGNER"),
-    title: cell("SIGNATURETITLE"),
+    title: withoutStreets(cell("SIGNATURETITLE")),
   }),
 };
 

@@ -77,6 +77,21 @@ function cutAfter(written: string, folded: string): string {
   return written.slice(0, end);
 }
 
+const unit = String.raw`[\s,]{1,3}(?:${anyOf(suites)}\b\.?\s?#?|#)\s?[\w-]{1,9}`;
+/** A street within a text, up to its suite. What goes on in words of a firm, as in `250 Park Avenue Partners`, is none. */
+const streetInText = new RegExp(
+  String.raw`\s{0,3}(?:\b(?:(?:residing|located) )?at )?(?:(?<![\w-])\d[\w-]{0,9}\s(?:[\w.'’-]{1,30}\s){1,4}?${anyOf(streetWords)}\b\.?(?:\s(?:[ns]\.?[ew]?|[ew])\b\.?)?|\bp\.?\s?o\.?\sbox\s\w{1,9})(?:${unit}){0,3}(?=$|[;:)]|,(?!\s${anyOf(legalForms)}\b)|\s[a-z. ]{2,30},?\s[a-z]{2}\s\d{5})`,
+  "gi",
+);
+
+/** Returns a text without the streets that some filers write into it. Returns null if nothing is left. */
+export function withoutStreets(written: string | null): string | null {
+  const found = written?.replace(streetInText, "");
+  if (found === undefined || found === written) return written;
+  const tidied = found.replace(/(?:\s*[,;])+(?=\s*[,;])/g, "").replace(/^[\s,;]+|[\s,;]+$/g, "");
+  return tidied === "" ? null : tidied;
+}
+
 /** Returns a street line without suite, in the spelling in which streets are compared. */
 const comparable = (line: string): string =>
   fold(line.replace(/#.*$/, ""))

@@ -146,6 +146,13 @@ test("a table without a column that is needed is refused by the name of both", a
   });
 });
 
+test("a street that a filer wrote into the words on a role is in no row", async () => {
+  const files = quarterFiles(oneFiling("0001900013-26-000001"));
+  const persons = files["RELATEDPERSONS.tsv"]!.replace("the Issuer", "the Issuer, 12 Elm Street");
+  const { filings } = await read({ ...files, "RELATEDPERSONS.tsv": persons });
+  assert.doesNotMatch(JSON.stringify(filings), /Elm/);
+});
+
 test("a line break inside a cell does not end its row, a row with too many cells is left out, one that breaks off refuses the table", async () => {
   const files = quarterFiles(
     together(oneFiling("0001900013-26-000001"), oneFiling("0001900013-26-000002")),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { firmIn, openPlaces } from "#filings/places.ts";
+import { firmIn, openPlaces, withoutStreets } from "#filings/places.ts";
 
 const firms: [line: string, firm: string | null][] = [
   ["C/O ACME MANAGEMENT LLC", "ACME MANAGEMENT LLC"],
@@ -72,4 +72,29 @@ test("codes of EDGAR and names of countries become states and ISO codes", () => 
   assert.deepEqual(regionOf(null, "Cayman Islands"), [null, "KY"]);
   assert.deepEqual(regionOf("XX"), [null, null]);
   assert.deepEqual(regionOf(null), [null, null]);
+});
+
+test("a street within a text ends in the reader, a firm called after one does not", () => {
+  for (const [written, left] of [
+    ["Manager, 12 Elm Street, Suite 400, Dallas, TX 75201", "Manager, Dallas, TX 75201"],
+    [
+      "Manager of Ash LLC, residing at 450 7th Ave. N, #5B; Director",
+      "Manager of Ash LLC; Director",
+    ],
+    ["Director (1200 N. Larch Hill Blvd)", "Director ()"],
+    ["CEO 12 Old Mill Road Austin TX 78701", "CEO Austin TX 78701"],
+    ["P.O. Box 309, George Town", "George Town"],
+    ["77 Birch Lane", null],
+    [null, null],
+  ] as const)
+    assert.equal(withoutStreets(written), left, written ?? "");
+  for (const written of [
+    "President of 250 Park Avenue Partners LLC, the Manager of the Issuer",
+    "Manager of 1577 Elm Street Owner, LLC",
+    "Manager of 100 Main Street, LLC",
+    "President of 12th Street Capital LLC",
+    "Managing Partner / Elm #1 Drilling Program",
+    "Manager, appointed 2 March 2019; a 5 % owner of the place",
+  ])
+    assert.equal(withoutStreets(written), written);
 });
