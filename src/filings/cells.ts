@@ -54,7 +54,7 @@ export const decoded = (bytes: Buffer): string =>
 type Written = string | null | undefined;
 
 const tidy = /^[!-~]+(?: [!-~]+)*$/;
-const unseen = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g;
+export const unseen = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g;
 
 /** Longest text, in characters. Forms allow less; finding a firm in a text of a megabyte would take hours. */
 const textLengthMax = 4000;

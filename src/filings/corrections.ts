@@ -3,7 +3,7 @@ import { ImportFault, Unreadable } from "#importers/import-fault.ts";
 import { parseStrictJson } from "#importers/json.ts";
 import { checkRecord } from "#records/check-record.ts";
 import type { RecordKind } from "#records/kinds.ts";
-import { accessionIn, cik, decoded } from "./cells.ts";
+import { accessionIn, cik, decoded, unseen } from "./cells.ts";
 import type { Correction } from "./rows.ts";
 
 const shapes = [
@@ -43,9 +43,14 @@ const cikOf = (value: unknown) =>
 /** Members that say which record it is, or whence it comes. */
 const fixed = ["record", "id", "gps", "provenance", "updated_at"];
 
+const hidden = new RegExp(String.raw`\p{Cc}|${unseen.source}`, "u");
+
 /** Returns why a member of a record cannot have a value. Returns undefined if it can. */
 function whyUnfit(record: RecordKind, field: string, value: unknown): string | undefined {
   if (fixed.includes(field)) return `cannot change ${field}; correct another member`;
+  const [character] = hidden.exec(JSON.stringify(value)) ?? [];
+  if (character !== undefined)
+    return `has a value with the unseen character U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}; write it without`;
   const [fault] = checkRecord({ record, id: "x", name: "x", [field]: value });
   return fault && `has a value that does not fit: ${fault.field} ${fault.reason}`;
 }

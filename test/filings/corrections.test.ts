@@ -43,6 +43,14 @@ test("a line that is no correction is refused with its number and what to write"
     ['{"cik":"x","gp":"a","why":"w"}', /:2: has no CIK in "cik"/],
     ['{"person":"p","apart":["x"],"why":"w"}', /:2: has no accession number/],
     ['{"gp":"a","is":"\\u0007","why":"w"}', /:2: has a value that does not fit: name contains the/],
+    [
+      '{"gp":"a","is":"Acme \u202eLLC","why":"w"}',
+      /:2: has a value with the unseen character U\+202E/,
+    ],
+    [
+      field("name", '"Ann\\u0085Smith"'),
+      /:2: has a value with the unseen character U\+0085; write/,
+    ],
     [field("title", '["x"]'), /:2: has a value that does not fit: title must be/],
     [field("__proto__", "{}"), /:2: has a value that does not fit: __proto__ is not a member of a/],
     [field("start_date", '"2026-02-31"'), /:2: has a value that does not fit: start_date/],
