@@ -168,19 +168,17 @@ export async function openService(
     publicUrl: config.publicUrl,
     model,
     changes: openPublications(join(dataDir, "datasets")),
+    explain: accountWorker.explain,
     offers,
     isStopping: () => life.state !== "running",
   };
   const answers = openOperations(answering);
   const requestMetrics = openRequestMetrics();
   const http: HttpDependencies = {
+    ...answering,
     config,
-    operations,
-    gateway,
     reads: openReads(answering, answers),
     answers,
-    model,
-    changes: answering.changes,
     afterCommit: openCommitBarrier(() => counters.commit(), sendNow, refuseUncommitted),
     accountWorker: accountWorker.answer,
     browse,

@@ -123,6 +123,7 @@ export const promisedTools: Readonly<Record<string, PromisedTool>> = {
     ["list"],
   ),
   changes_since: tool({ version: text, ...pageOfTool, detail }, ["version"]),
+  explain: tool({ id: text, ...pageOfTool }, ["id"]),
   match_gps: tool(
     { names: texts, cities: texts, states: texts, crds: texts, ciks: texts, ...pageOfTool },
     ["names"],

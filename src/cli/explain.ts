@@ -1,6 +1,7 @@
 /** `gp-records explain`: tells which filings say what a record says, and what was refused. */
-import type { Explanation } from "#datasets/explain.ts";
-import { basisWords, sureFrom } from "#records/vocabulary.ts";
+import type { DatabaseSync } from "node:sqlite";
+import type { Explained } from "#datasets/evidence.ts";
+import { explainedKinds, reasonOf } from "#records/explanation.ts";
 import { counted } from "#words.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import { argument, command } from "./command.ts";
@@ -20,17 +21,13 @@ export const explainCommand = command({
   example: "explain gp_01a7k2q9x4m8c3vd",
   run: ({ id }, context) =>
     lookAtDatasets(context, async (store) => {
-      const { explain } = await import("#datasets/explain.ts");
+      const { explain } = await import("#datasets/evidence.ts");
       const { openPublished } = await import("#datasets/open-generation.ts");
       const kept = await store.read();
       const version = chosenVersion(kept, undefined);
-      const { db } = openPublished(await store.open(version), kept.find(version));
-      try {
-        const found = explain(db, id);
-        if (found.length > 0) return found;
-      } finally {
-        db.close();
-      }
+      using db = openPublished(await store.open(version), kept.find(version)).db;
+      const found = explain(db, await idsMeant(db, id));
+      if (found.length > 0) return found;
       throw new CommandFault(
         exitCodes.conflict,
         `No GP, principal or project of ${version} has the id '${id}'. Take an id of the service, a file or 'gp-records match', or the source's own.`,
@@ -39,30 +36,39 @@ export const explainCommand = command({
   text: (found) => found.map((one) => linesOf(one).map(onOneLine).join("\n")).join("\n\n"),
 });
 
-const sure = ({ basis, confidence }: Pick<Explanation["provenance"], "basis" | "confidence">) =>
-  `${basisWords[basis] ?? basis}, confidence ${Math.round(confidence * 100)} %`;
+/** Returns the public ids that a text may mean: itself, and those of the records to which sources gave it. */
+async function idsMeant(db: DatabaseSync, id: string): Promise<string[]> {
+  const { mintId } = await import("#datasets/draft-record.ts");
+  const { readSources } = await import("#datasets/open-generation.ts");
+  const { arraysOf } = await import("#datasets/rows.ts");
+  const given = "select public_id from canonical where source_id = ?";
+  return [
+    id,
+    ...Array.from(arraysOf<[string]>(db, given, id), ([one]) => one),
+    ...readSources(db).flatMap(([source]) =>
+      explainedKinds.map((kind) => mintId(kind, source, id)),
+    ),
+  ];
+}
 
-function linesOf(one: Explanation): string[] {
-  const { id, kind, name, source, key, provenance, gps, evidence } = one;
-  const left = one.documents_left_out;
+function linesOf(told: Explained): string[] {
+  const { id, kind, name, key, provenance, evidence, documents_left_out: left } = told;
   const rows = (title: string, isTaken: boolean) => {
     const some = evidence.filter(({ taken }) => taken === isTaken);
-    const lines = some.flatMap(({ document, field, text, firm, why, ...found }) => [
-      `  ${firm === null ? "" : `${firm}: `}${sure(found)}, because ${why}`,
-      `    ${field}: "${text}"`,
-      `    ${Object.values(document).filter(Boolean).join(", ")}`,
+    const lines = some.flatMap((one) => [
+      `  ${reasonOf(one)}`,
+      `    ${one.field}: "${one.text}"`,
+      `    ${Object.values(one.document).filter(Boolean).join(", ")}`,
     ]);
     return some.length === 0 ? [] : [title, ...lines];
   };
-  const probably = provenance.confidence < sureFrom ? "probably " : "";
   return [
-    `${name}, ${kind} ${id}, '${key}' of source '${source}'`,
-    ...gps.map((gp) => `GP: ${probably}${gp.name}, ${gp.id}`),
-    ...(kind === "project" && gps.length === 0 ? ["GP: none; no filing names a sponsor"] : []),
-    `Provenance: ${[sure(provenance), provenance.url].filter(Boolean).join(", ")}`,
+    `${name}, ${kind} ${id}, '${key}' of source '${provenance.source}'`,
+    told.statement,
+    ...told.gps.map((gp) => `GP: ${gp.name}, ${gp.id}`),
+    ...(provenance.url === null ? [] : [`Source: ${provenance.url}`]),
     ...rows("Taken:", true),
     ...rows("Refused:", false),
-    ...(left > 0 ? [`${counted(left, "more filing")} not shown`] : []),
-    ...(evidence.length === 0 ? [`Source '${source}' gives no evidence.`] : []),
+    ...(left > 0 ? [`${counted(left, "more document")} not shown`] : []),
   ];
 }

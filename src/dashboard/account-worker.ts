@@ -3,7 +3,9 @@ import { Worker } from "node:worker_threads";
 import type { Config } from "#config.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { Counters } from "#limits/counters.ts";
+import type { Explanation } from "#records/explanation.ts";
 import type {
+  Asked,
   FromAccountWorker,
   PageAnswer,
   PageRequest,
@@ -23,7 +25,7 @@ interface AccountWorkerOptions {
 interface RunningThread {
   send(message: ToAccountWorker): void;
   /** Promises of the answers under way, by request number. */
-  waiting: Map<number, PromiseWithResolvers<PageAnswer>>;
+  waiting: Map<number, PromiseWithResolvers<unknown>>;
   ended: Promise<unknown>;
 }
 
@@ -41,7 +43,7 @@ export function openAccountWorker(options: AccountWorkerOptions) {
       resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMegabytes },
       workerData: settings(),
     });
-    const waiting = new Map<number, PromiseWithResolvers<PageAnswer>>();
+    const waiting: RunningThread["waiting"] = new Map();
     const send = (message: ToAccountWorker) => worker.postMessage(message);
     worker.on("message", (message: FromAccountWorker) => {
       if ("error" in message) reportError(message.error);
@@ -69,19 +71,23 @@ export function openAccountWorker(options: AccountWorkerOptions) {
     return started;
   };
 
+  const ask = <A>(asked: Asked): Promise<A> => {
+    thread ??= start();
+    const answered = Promise.withResolvers<A>();
+    thread.waiting.set(++number, answered as PromiseWithResolvers<unknown>);
+    thread.send({ number, ...asked });
+    return answered.promise;
+  };
+
   return {
     /** Starts the thread before the first request, so that jobs run even if nobody opens a page. */
     open() {
       thread ??= start();
     },
     /** Answers a request. Rejects only if the thread ends; the next request starts another thread. */
-    answer(request: PageRequest): Promise<PageAnswer> {
-      thread ??= start();
-      const answered = Promise.withResolvers<PageAnswer>();
-      thread.waiting.set(++number, answered);
-      thread.send({ number, request });
-      return answered.promise;
-    },
+    answer: (request: PageRequest) => ask<PageAnswer>({ request }),
+    /** Explains a record, so that the HTTP thread does not wait for the disk. */
+    explain: (id: string) => ask<Explanation | null | undefined>({ explain: id }),
     /** Tells the thread which dataset to show, and to whom. */
     show(dataset: LoadOrder, browse: Config["browse"]) {
       shown = { dataset, browse };

@@ -5,6 +5,7 @@ import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";
 import type { Site } from "#pages/layout.ts";
+import type { Explanation } from "#records/explanation.ts";
 
 /** Media type of the forms of account pages. */
 export const formType = "application/x-www-form-urlencoded";
@@ -64,16 +65,19 @@ export type TakeQuota = (
   requests: number,
 ) => Promise<QuotaStatus | null>;
 
+/** What the account worker answers: a request for a page, or for the explanation of the record with an id. */
+export type Asked = { request: PageRequest } | { explain: string };
+
 /** Messages from the HTTP thread. */
 export type ToAccountWorker =
-  | { number: number; request: PageRequest }
+  | ({ number: number } & Asked)
   | { number: number; status: QuotaStatus | null }
   /** Dataset to show, and the people to whom its records are shown. */
   | { dataset: LoadOrder; browse: Config["browse"] }
   | { isLast: true };
 
 export type FromAccountWorker =
-  | { number: number; answer: PageAnswer }
+  | { number: number; answer: PageAnswer | Explanation | null | undefined }
   | { number: number; look: Parameters<LookAtQuota> }
   | { number: number; take: Parameters<TakeQuota> }
   /** Error for the operator's log. */

@@ -3,10 +3,12 @@ import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { forgetOld } from "#accounts/sessions.ts";
 import { openPasswords } from "#accounts/passwords.ts";
+import { explainPublished } from "#datasets/evidence.ts";
 import { openChangesReader } from "#datasets/joined-steps.ts";
 import { loadGeneration } from "#datasets/served.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
+import type { Explanation } from "#records/explanation.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 import { removeOldAudit } from "#store/audit.ts";
 import { hourMilliseconds } from "#store/durations.ts";
@@ -112,6 +114,7 @@ async function openServices(): Promise<AccountServices> {
     personLimiter: openPersonLimiter(),
     changes: openChangesReader(join(settings.dataDir, "datasets")),
     model: readModel,
+    explain,
     browse: () => browse,
     reportError,
   };
@@ -142,6 +145,16 @@ function readModel(): ReadModel | null {
   return model;
 }
 
+/** Explains a record of the shown dataset. Reports damage, which `undefined` stands for. */
+function explain(id: string): Explanation | null | undefined {
+  try {
+    return shown && explainPublished(shown.path, shown.generation, id);
+  } catch (error) {
+    reportError((error as Error).message);
+    return undefined;
+  }
+}
+
 /** Opens the stores. PostgreSQL may be unreachable at the moment; the HTTP thread has already checked its schema. */
 async function openStores(): Promise<{ control: ControlStore; usage: UsageStore }> {
   const { dataDir, databaseUrl } = settings;
@@ -157,6 +170,7 @@ function track(work: Promise<void>): void {
 
 port.on("message", (message: ToAccountWorker) => {
   if ("request" in message) track(serve(message.number, message.request));
+  else if ("explain" in message) send({ number: message.number, answer: explain(message.explain) });
   else if ("status" in message) {
     asked.get(message.number)?.(message.status);
     asked.delete(message.number);

@@ -13,6 +13,21 @@ export const hashOfContent = (content: string | Uint8Array): string =>
   hash("sha256", content, "hex").slice(0, 32);
 
 /**
+ * Reports whether the content of a stored document has the hash of its row.
+ * @param ownLength length of its own members in bytes; its time is the last of them.
+ */
+export function isUnchanged(
+  document: Uint8Array,
+  updatedAt: string,
+  ownLength: number,
+  hash: Uint8Array,
+): boolean {
+  const timeEnd = ownLength - 1;
+  const content = [document.subarray(0, timeEnd - updatedAt.length), document.subarray(timeEnd)];
+  return hashOfContent(Buffer.concat(content)) === Buffer.from(hash).toString("hex");
+}
+
+/**
  * Returns the hash of a dataset. It covers format and fold too, so equal records in another format have another hash.
  * @param contentHash hexadecimal SHA-256 over the hashes of all documents in order.
  */

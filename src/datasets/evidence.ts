@@ -1,10 +1,15 @@
 /**
- * Keeps with each record the evidence that its source gives: what documents say, and why it was taken or refused. It
- * lies outside documents and hash, so that a dataset in which it alone would differ is not published.
+ * Keeps with each record the evidence that its source gives: what documents say, and why it was taken or refused; and
+ * explains records by it. Evidence lies outside documents and hash, so that a dataset in which it alone would differ is
+ * not published. A checksum of its own for each record is compared whenever its evidence is read.
  */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import type { Evidence } from "#records/canonical.ts";
+import { type Explanation, explainedKinds, statementOf } from "#records/explanation.ts";
+import { isUnchanged } from "./dataset-hash.ts";
+import type { Generation } from "./generation.ts";
+import { openAs, otherFileWords, refusalOf } from "./open-generation.ts";
 import { arraysOf } from "./rows.ts";
 
 const [rowsMax, textLengthMax] = [20, 500];
@@ -19,18 +24,6 @@ export interface KeptEvidence {
   /** Number of further documents, which have no row. */
   leftOut: number;
 }
-
-export const evidenceTables = `
-  create table evidence_document (
-    id integer primary key, form text not null, number text not null, filer text, filed_on text, url text
-  );
-  create table evidence (
-    record text not null, document integer not null, field text not null, text text not null, firm text,
-    basis text not null, confidence real not null, is_taken integer not null, why text not null
-  );
-  create table evidence_of (
-    record text primary key, documents_left_out integer not null, crc32 integer not null
-  ) without rowid;`;
 
 const hidden = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/gu;
 
@@ -85,17 +78,18 @@ export function openEvidenceReader(db: DatabaseSync): (record: string) => KeptEv
   select.setReturnArrays(true);
   return (record) => {
     const found = selectRecord.get(record);
-    if (found === undefined) return null;
     const rows = select.all(record) as unknown as SQLInputValue[][];
-    const evidence = { rows, leftOut: Number(found["documents_left_out"]) };
-    if (checksum(record, evidence) === found["crc32"]) return evidence;
+    if (found === undefined && rows.length === 0) return null;
+    const evidence = { rows, leftOut: Number(found?.["documents_left_out"]) };
+    if (checksum(record, evidence) === found?.["crc32"]) return evidence;
     throw new Error(`the evidence of ${record} does not match its checksum`);
   };
 }
 
 /** Reports whether a generation has tables of evidence. Earlier programs wrote none. */
 const hasEvidence = (db: DatabaseSync): boolean =>
-  db.prepare("select 1 from sqlite_schema where name = 'evidence_of'").get() !== undefined;
+  db.prepare("select 1 from sqlite_schema where name in ('evidence', 'evidence_of')").get() !==
+  undefined;
 
 /** Returns the first fault of a generation's evidence. @throws Error if some does not match its checksum. */
 export function evidenceFault(db: DatabaseSync): string | undefined {
@@ -109,4 +103,69 @@ export function evidenceFault(db: DatabaseSync): string | undefined {
   const read = openEvidenceReader(db);
   for (const [record] of arraysOf<[string]>(db, "select record from evidence_of")) read(record);
   return undefined;
+}
+
+/** An explanation, with the source's own id of the record, which only operators see. */
+export type Explained = Explanation & { key: string };
+
+type StoredRecord = readonly [
+  id: string,
+  key: string,
+  document: Uint8Array,
+  updatedAt: string,
+  ownLength: number,
+  hash: Uint8Array,
+];
+
+/**
+ * Explains the GPs, principals and projects that have these ids, or had them before. Leaves out other ids.
+ * @throws Error if a record or its evidence does not match its checksum.
+ */
+export function explain(db: DatabaseSync, ids: readonly string[]): Explained[] {
+  const evidenceOf = openEvidenceReader(db);
+  return explainedKinds.flatMap((kind) => {
+    const sql = `select id, source_id, cast(document as blob), updated_at, own_length, content_hash
+      from ${kind} where id in (
+        select coalesce(gp_id, value) from json_each(?) left join former_id on former_id = value)`;
+    const rows = arraysOf<StoredRecord>(db, sql, JSON.stringify(ids));
+    return Array.from(rows, (row) => explained(kind, row, evidenceOf(row[0])));
+  });
+}
+
+function explained(
+  kind: Explanation["kind"],
+  [id, key, document, ...facts]: StoredRecord,
+  kept: KeptEvidence | null,
+): Explained {
+  if (!isUnchanged(document, ...facts)) throw new Error(`document ${id} does not match its row`);
+  const stored = JSON.parse(Buffer.from(document).toString()) as object;
+  const { name, provenance, gps } = { gps: [], ...stored } as unknown as Explanation;
+  const evidence = (kept?.rows ?? []).map((values) => {
+    const row = Object.fromEntries(values.map((value, i) => [evidenceColumns[i], value]));
+    const { form, number, filer, filed_on, url, is_taken, ...said } = row as unknown as Evidence;
+    return { document: { form, number, filer, filed_on, url }, ...said, taken: is_taken === 1 };
+  });
+  const left = { documents_left_out: kept?.leftOut ?? 0 };
+  const told = { id, kind, name, provenance, gps, evidence, ...left };
+  return { ...told, statement: statementOf(told), key };
+}
+
+/**
+ * Explains a record of a published file. Returns null if no GP, principal or project has the id.
+ * @throws DatasetFault if what is read is not what was published.
+ */
+export function explainPublished(
+  path: string,
+  generation: Generation,
+  id: string,
+): Explanation | null {
+  using db = openAs(path, generation).db;
+  try {
+    const [found] = explain(db, [id]);
+    if (found === undefined) return null;
+    const { key: _, ...explanation } = found;
+    return explanation;
+  } catch (error) {
+    throw refusalOf(path, otherFileWords((error as Error).message));
+  }
 }

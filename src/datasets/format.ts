@@ -1,7 +1,6 @@
 /** The file format of a generation: one SQLite database, described in docs/dataset-format.md. */
 // Imports no schemas: with them, the worker that loads a dataset would take four times as long to start.
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
-import { evidenceTables } from "./evidence.ts";
 
 /** Version of the format. Raise it whenever a program could misread a file of another version, as with a new kind. */
 export const formatVersion = 3;
@@ -38,7 +37,16 @@ export const tables = `
   create table former_id (former_id text primary key, gp_id text not null) without rowid;
   create table published_id (id text primary key, since text not null) without rowid;
   create table array (name text not null, element text not null, bytes blob not null);
-  ${evidenceTables}
+  create table evidence_document (
+    id integer primary key, form text not null, number text not null, filer text, filed_on text, url text
+  );
+  create table evidence (
+    record text not null, document integer not null, field text not null, text text not null, firm text,
+    basis text not null, confidence real not null, is_taken integer not null, why text not null
+  );
+  create table evidence_of (
+    record text primary key, documents_left_out integer not null, crc32 integer not null
+  ) without rowid;
 `;
 
 export const indexes = `

@@ -6,7 +6,7 @@ import type { CanonicalRecord } from "#records/canonical.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { type DatasetIndex, type DocumentPlaces, placeDocuments } from "#search/dataset-parts.ts";
 import { DatasetFault } from "./dataset-fault.ts";
-import { datasetHash, hashOfContent } from "./dataset-hash.ts";
+import { datasetHash, isUnchanged } from "./dataset-hash.ts";
 import { displayOrderOf, sortKeyOf } from "./draft-record.ts";
 import { type Meta, versionOf } from "./format.ts";
 import { evidenceFault } from "./evidence.ts";
@@ -117,17 +117,17 @@ function readBack(
     const hashes = hashesOf(from, to);
     let start = 0;
     for (const row of batch) {
-      const [position, id, , ownLength, length] = row;
+      const [position, id, updatedAt, ownLength, length] = row;
       if (position !== expected++) return withGap(kind);
       const end = start + length;
       const tail = characters.slice(start + ownLength, end);
       const document = { bytes, characters, start, end, tail };
       start = end;
       const isOfSample = position % everyNth === 0;
-      if (
-        !isPlaced(row, document) ||
-        (isOfSample && !isUnchanged(row, document, hashes.subarray((position - from) * hashBytes)))
-      )
+      const at = (position - from) * hashBytes;
+      const hash = hashes.subarray(at, at + hashBytes);
+      const own = bytes.subarray(end - length, end);
+      if (!isPlaced(row, document) || (isOfSample && !isUnchanged(own, updatedAt, ownLength, hash)))
         return `document ${id} does not match its row`;
       lengths[position] = length;
       ownLengths[position] = ownLength;
@@ -203,17 +203,6 @@ function isPlaced(
     // The record's own `updated_at` is the last: no later member contains another.
     !tail.includes(timeMember)
   );
-}
-
-/** Reports whether the content of the document has the hash of its row. @param hashes hashes from this row on. */
-function isUnchanged(
-  [, , updatedAt, ownLength]: DocumentRow,
-  { bytes, start, end }: StoredDocument,
-  hashes: Buffer,
-): boolean {
-  const timeEnd = start + ownLength - 1;
-  const content = [bytes.subarray(start, timeEnd - updatedAt.length), bytes.subarray(timeEnd, end)];
-  return hashOfContent(Buffer.concat(content)) === hashes.toString("hex", 0, hashBytes);
 }
 
 /**

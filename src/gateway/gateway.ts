@@ -9,8 +9,8 @@
  * 5. `finish` encodes the body and adds the headers.
  *
  * Stages 1 to 4 are synchronous while counts and keys are in memory. With a shared store, stage 1 may wait for
- * PostgreSQL, and stage 3 waits for PostgreSQL or Valkey. Stage 5 may wait for compression, or for the file of an
- * export. Each question takes one reference to the dataset, so no answer mixes two datasets.
+ * PostgreSQL, and stage 3 waits for PostgreSQL or Valkey. Stage 4 may wait for the file of an export, or for evidence
+ * that another thread reads; stage 5 for compression. Each question takes one reference to the dataset, so no answer mixes two datasets.
  *
  * An answer may be sent only after `Counters.commit`; the transport ensures that. A question that cannot be counted
  * gets a 503. An internal error in `find` is an outcome like any refusal, so it still carries the quota status.
@@ -111,7 +111,7 @@ export function openGateway(dependencies: GatewayDependencies) {
      */
     counted<Q extends { caller: Caller }, A>(
       question: Q,
-      find: (question: Q) => Found<A>,
+      find: (question: Q) => Found<A> | Promise<Found<A>>,
       cost: (question: Q, quotas: Quotas) => number | Problem = one,
     ): Outcome<A> | Promise<Outcome<A>> {
       const asker = authorize(dependencies, question.caller);
@@ -125,13 +125,16 @@ export function openGateway(dependencies: GatewayDependencies) {
         fault = refusalOf(error);
       }
       if (requests instanceof Problem) return look(asker, quotas, refused(requests));
-      const settle = (status: QuotaStatus) => ({
-        asker,
-        counted: { quotas, status },
-        result: status.admitted
-          ? (fault ?? attempt(question, find))
-          : refused(quotaProblem(status, requests)),
-      });
+      const settle = (status: QuotaStatus) => {
+        const outcomeOf = (result: Outcome<A>["result"]) => ({
+          asker,
+          counted: { quotas, status },
+          result,
+        });
+        if (!status.admitted) return outcomeOf(refused(quotaProblem(status, requests)));
+        const result = fault ?? attempt(question, find);
+        return result instanceof Promise ? result.then(outcomeOf) : outcomeOf(result);
+      };
       return whenCounted(take(asker.accountNumber, quotas, requests), asker, settle);
     },
     /**
@@ -159,7 +162,7 @@ const unasked = (problem: Problem) => ({ asker: null, counted: null, result: ref
 function whenCounted<A>(
   status: QuotaStatus | Promise<QuotaStatus>,
   asker: Asker,
-  settle: (status: QuotaStatus) => Outcome<A>,
+  settle: (status: QuotaStatus) => Outcome<A> | Promise<Outcome<A>>,
 ): Outcome<A> | Promise<Outcome<A>> {
   if (!(status instanceof Promise)) return settle(status);
   return status.then(settle, () => ({
@@ -169,9 +172,10 @@ function whenCounted<A>(
   }));
 }
 
-function attempt<Q, A>(question: Q, find: (question: Q) => Found<A>): Found<A> | Refusal {
+function attempt<Q, A>(question: Q, find: (question: Q) => Found<A> | Promise<Found<A>>) {
   try {
-    return find(question);
+    const found = find(question);
+    return found instanceof Promise ? found.catch(refusalOf) : found;
   } catch (error) {
     return refusalOf(error);
   }

@@ -1,10 +1,13 @@
-/** Lists all reads. Answers the operations and `/vocabulary`, from the cache if possible. */
+/** Lists all reads. Answers the operations, `/vocabulary` and `/explain`, from the cache if possible. */
 import { LRUCache } from "lru-cache";
 import { type Format, formats, json } from "#operations/formats.ts";
 import type { Operation, Query } from "#operations/operation.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";
-import { Problem } from "#problems.ts";
+import { metaOf } from "#operations/page.ts";
+import { explainPath } from "#operations/reads.ts";
+import { echo, Problem } from "#problems.ts";
 import { vocabularyOf, vocabularyPath } from "#operations/vocabulary.ts";
+import { damagedText, type Explanation } from "#records/explanation.ts";
 import { isRelative } from "#search/dates.ts";
 import { runInTurns } from "#search/prepare-in-turns.ts";
 import type { SentBody } from "./answer-cache.ts";
@@ -36,6 +39,7 @@ export function openReads(dependencies: ReadDependencies, answers: AnswerSource)
     vocabularyRead(dependencies),
     changesRead(dependencies),
     stepsRead(dependencies),
+    explainRead(dependencies),
     ...(offers === null
       ? []
       : [exportsRead(dependencies, offers), exportFilesRead(dependencies, offers)]),
@@ -137,6 +141,47 @@ function vocabularyRead(dependencies: ReadDependencies): Read {
     hasAlias: true,
     ask: asking(dependencies, find),
   };
+}
+
+function explainRead(dependencies: ReadDependencies): Read {
+  const find = async (asked: Asked) => {
+    const { below: id, headers } = asked;
+    acceptNothingElse(dependencies, `${explainPath}/{id}`, json.mediaType, asked);
+    const { parts } = served(dependencies);
+    const { version: datasetVersion } = parts;
+    const of = { tag: answerTag(datasetVersion, "explain", id, json.name), datasetVersion };
+    // `*` stands for any explanation that exists, which is not known yet (RFC 9110 §13.1.2).
+    const tags = headers["if-none-match"];
+    const known = tags?.trim() === "*" ? null : knownAnswer(dependencies, tags, of);
+    if (known !== null) return known;
+    const data = await explained(dependencies, id);
+    const link = descriptionLink(dependencies.publicUrl);
+    return foundJson(dependencies, asked, of, { link }, () =>
+      JSON.stringify({ data, meta: metaOf(parts, []) }),
+    );
+  };
+  return {
+    path: `${explainPath}/*`,
+    name: "explain",
+    hasAlias: true,
+    ask: asking(dependencies, find),
+  };
+}
+
+/** Explains a record. @throws Problem 404 if no GP, principal or project has the id; 500 if its evidence is damaged. */
+export async function explained(
+  { explain, operations }: Pick<ReadDependencies, "explain" | "operations">,
+  id: string,
+): Promise<Explanation> {
+  const found = await explain(id);
+  if (found) return found;
+  if (found === undefined) throw new Problem("internal-error", damagedText);
+  const path = echo(`${explainPath}/${id}`);
+  throw new Problem(
+    "unknown-path",
+    `There is nothing at ${path}. Take the id of a GP, a principal or a project from an answer.`,
+    { suggestion: null, operations: operations.map((one) => one.path) },
+  );
 }
 
 type ParsedQuery = ReturnType<typeof parsedQuery>;

@@ -6,6 +6,7 @@ import type { Operation } from "#operations/operation.ts";
 import { refuseParameters } from "#operations/parameters.ts";
 import type { ReadName } from "#operations/reads.ts";
 import { notReadyDetails, Problem, unavailable } from "#problems.ts";
+import type { Explanation } from "#records/explanation.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import type { AnswerCache, SentBody } from "./answer-cache.ts";
 import type { Asker, Caller, Found, Gateway, Outcome, Refusal } from "./gateway.ts";
@@ -85,6 +86,11 @@ export interface ReadDependencies {
   /** Returns the dataset to answer from, or null while there is none. */
   model(): ReadModel | null;
   changes: ChangesSource;
+  /**
+   * Explains a record of the served dataset. Resolves to null if no GP, principal or project has the id, and to undefined
+   * if what was kept of it is damaged.
+   */
+  explain(id: string): Promise<Explanation | null | undefined>;
   /** Exports of whole datasets; null if they are not offered. */
   offers: ExportOffers | null;
   /** Reports whether the service is stopping, which also stops exports in progress. */
@@ -149,7 +155,7 @@ export const replyOf = (
 export const asking =
   (
     dependencies: Pick<ReadDependencies, "gateway" | "cache">,
-    find: (asked: Asked) => Found<SentBody>,
+    find: (asked: Asked) => Found<SentBody> | Promise<Found<SentBody>>,
     cost?: (asked: Asked) => number | Problem,
   ): Read["ask"] =>
   (asked) => {

@@ -12,7 +12,7 @@ import type { Exchange } from "./routes.ts";
 
 export interface HttpDependencies extends Pick<
   ReadDependencies,
-  "gateway" | "operations" | "model" | "changes"
+  "gateway" | "operations" | "model" | "changes" | "explain"
 > {
   config: Config;
   /** The gateway's reads, which all need a key. */

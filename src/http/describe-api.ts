@@ -19,13 +19,15 @@ import {
   sortMeaning,
 } from "#operations/operation.ts";
 import { exportsPath } from "#gateway/read-exports.ts";
+import { explainPath, explainSummary } from "#operations/reads.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { VocabularyData, vocabularyPath, vocabularySummary } from "#operations/vocabulary.ts";
 import { pageMeanings } from "#pages/docs-operation.ts";
 import { exampleVocabulary } from "#pages/docs-vocabulary.ts";
-import { exampleMeta, exampleRecords } from "#pages/example-records.ts";
+import { exampleExplanation, exampleMeta, exampleRecords } from "#pages/example-records.ts";
 import type { RecordMembers } from "#records/columns.ts";
 import { declarations, valuesOf } from "#records/declarations.ts";
+import { Explanation } from "#records/explanation.ts";
 import { list, oneOf, orNull, text, time, whole } from "#records/fields.ts";
 import { ListedGp } from "#records/gp.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
@@ -55,6 +57,7 @@ const recordsTag = "Records";
 const vocabularyTag = "Vocabulary";
 const exportsTag = "Exports";
 const changesTag = "Changes";
+const explainTag = "Explanations";
 
 /** Returns the OpenAPI description. @param pageSizeMax maximum number of records on a page. */
 export function describeApi(operations: readonly Operation[], pageSizeMax: number): object {
@@ -80,6 +83,7 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
         description: "Whole datasets as files. The paths are a 404 if the operator offers none.",
       },
       { name: changesTag, description: "What each publication of a dataset changed." },
+      { name: explainTag, description: "Why a record says what it says." },
     ],
     security: [{ apiKey: [] }],
     paths: {
@@ -99,6 +103,7 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
         content: { "application/json": { schema: pageOf("PublishedChange") } },
       }),
       [stepPath]: step,
+      [`${explainPath}/{id}`]: explain,
     },
     components: {
       securitySchemes: {
@@ -113,7 +118,7 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
       headers: headerComponents,
       responses: problemResponses,
       schemas: {
-        ...withMeanings(records),
+        ...withMeanings({ ...records, Explanation }),
         VocabularyData,
         ExportedDataset,
         Pagination,
@@ -186,15 +191,36 @@ const vocabulary = describeRead({
   },
 });
 
+const explain = describeRead({
+  operationId: "explain",
+  tags: [explainTag],
+  summary: explainSummary,
+  description:
+    "A former id leads to the record that has its place. An id that is not there is a 404. Takes no parameters. Counts as one request.",
+  parameters: [
+    {
+      ...inPath("id", "Id of a GP, principal or project.", Explanation.properties.id),
+      example: exampleExplanation.id,
+    },
+  ],
+  found: "The explanation of the record.",
+  headers: withoutTotal,
+  content: {
+    "application/json": {
+      schema: envelope({ data: ref("Explanation") }),
+      example: { data: exampleExplanation, meta: exampleMeta },
+    },
+  },
+});
+
 /** Returns a schema with the meaning of each value added to the descriptions of closed lists. */
 function withMeanings<T>(schema: T): T {
   if (typeof schema !== "object" || schema === null) return schema;
   if (Array.isArray(schema)) return schema.map(withMeanings) as T;
-  const values = valuesOf(schema);
-  if (values !== undefined) {
+  const meanings = meaningsOf(valuesOf(schema) ?? []);
+  if (meanings !== undefined) {
     const { description = "" } = schema as { description?: string };
-    const meanings = Object.entries(meaningsOf(values));
-    const lines = meanings.map(([value, meaning]) => `- \`${value}\`: ${meaning}`);
+    const lines = Object.entries(meanings).map(([value, meaning]) => `- \`${value}\`: ${meaning}`);
     return { ...schema, description: `${description}\n\n${lines.join("\n")}` };
   }
   return Object.fromEntries(

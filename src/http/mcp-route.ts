@@ -77,9 +77,7 @@ function openMessages(http: HttpDependencies) {
 
 const loadMcp = async (http: HttpDependencies): Promise<Mcp> => {
   const { openMcp } = await import("#mcp/answer-message.ts");
-  const { gateway, answers, operations, config, model, changes } = http;
-  const { pageSizeMax } = config;
-  return openMcp({ gateway, answers, operations, pageSizeMax, model, changes });
+  return openMcp({ ...http, pageSizeMax: http.config.pageSizeMax });
 };
 
 /**

@@ -31,7 +31,8 @@ export function publicRoutes(http: HttpDependencies): Route[] {
     return () => made[http.browse()]();
   };
   const references = operations.map(referenceOf);
-  const pages = ["/docs", ...references, "/docs/vocabulary", "/docs/mcp", "/errors"];
+  const guides = ["vocabulary", "explain", "mcp"].map((name) => `/docs/${name}`);
+  const pages = ["/docs", ...references, ...guides, "/errors"];
   const errors = problemCodes.map((code) => `/errors/${code}`);
   return [
     documentRoute(http, "/", {

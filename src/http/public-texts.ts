@@ -5,7 +5,7 @@ import { defaultQuotas, windows } from "#limits/policy.ts";
 import { referenceOf } from "#operations/operation.ts";
 import { recordCounts } from "#operations/page.ts";
 import { apiVersions } from "#operations/versions.ts";
-import { operationPage } from "#pages/docs-operation.ts";
+import { explainPage, operationPage } from "#pages/docs-operation.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { changelogPage, docsPage, type KeyFacts, mcpPage } from "#pages/docs.ts";
 import { errorPage, errorsPage } from "#pages/errors.ts";
@@ -60,6 +60,7 @@ export function openPublicTexts(http: HttpDependencies) {
         ]),
       ),
       "/docs/vocabulary": () => vocabularyPage(siteOf(http), publicUrl),
+      "/docs/explain": () => explainPage(siteOf(http), publicUrl),
       "/docs/mcp": () => mcpPage(siteOf(http), publicUrl),
       "/errors": () => errorsPage(siteOf(http)),
       ...Object.fromEntries(

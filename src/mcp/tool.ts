@@ -1,11 +1,5 @@
 /** Makes tools from declarations. A tool answers with a page, and each call is counted. */
-import {
-  type Caller,
-  type Found,
-  type Outcome,
-  type Refusal,
-  refusalOf,
-} from "#gateway/gateway.ts";
+import type { Caller, Found, Outcome, Refusal } from "#gateway/gateway.ts";
 import type { AnswerSource } from "#gateway/read-operation.ts";
 import type { ReadDependencies } from "#gateway/reads.ts";
 import { greatestRequest, type Quotas } from "#limits/policy.ts";
@@ -27,7 +21,7 @@ import {
   readParameters,
 } from "#operations/parameters.ts";
 import type { Problem } from "#problems.ts";
-import type { MemberSchema, TSchema } from "#records/schema.ts";
+import type { TSchema } from "#records/schema.ts";
 import { declarations, membersOf } from "#records/declarations.ts";
 import { ListedGp } from "#records/gp.ts";
 import { eachOf } from "#records/kinds.ts";
@@ -36,7 +30,7 @@ import { details } from "./write-answer.ts";
 
 export interface ToolDependencies extends Pick<
   ReadDependencies,
-  "gateway" | "operations" | "pageSizeMax" | "changes" | "model"
+  "gateway" | "operations" | "pageSizeMax" | "changes" | "explain" | "model"
 > {
   answers: AnswerSource;
 }
@@ -129,14 +123,11 @@ export function makeTool(parts: ToolParts, declaration: ToolDeclaration): Tool {
         values = readParameters(path, pairsOf(path, given), limitMax, asTools, day);
         return Math.min(cost(values), greatestRequest(quotas));
       };
-      const admit = (): Found<null> => ({ kind: "answer", answer: null });
-      const { result, ...outcome } = await gateway.counted({ caller }, admit, price);
-      if (result.kind === "problem") return { ...outcome, result };
-      try {
-        return { ...outcome, result: { kind: "answer", answer: await answer(values) } };
-      } catch (error) {
-        return { ...outcome, result: refusalOf(error) };
-      }
+      const find = async (): Promise<Found<ToolAnswer>> => ({
+        kind: "answer",
+        answer: await answer(values),
+      });
+      return (await gateway.counted({ caller }, find, price)) as CallOutcome;
     },
   };
 }
@@ -200,7 +191,6 @@ function pageSchema(item: object): object {
 
 const shapeOf = (schema: TSchema): object => ({
   type: "object",
-  required: (schema as MemberSchema).required,
   properties: Object.fromEntries(
     membersOf(schema).map(([name, { type, items }]) => [
       name,

@@ -1,7 +1,8 @@
-/** All tools: the operations, the vocabulary, the changes, and matching. */
+/** All tools: the operations, the vocabulary, the changes, explanations, and matching. */
 import { createReadStream } from "node:fs";
 import { text } from "node:stream/consumers";
 import { changesRefusal } from "#gateway/read-changes.ts";
+import { explained } from "#gateway/read-operation.ts";
 import { served } from "#gateway/reads.ts";
 import { changesOfRequest, findStep, type StepPart } from "#operations/changes.ts";
 import { type Format, json } from "#operations/formats.ts";
@@ -33,6 +34,7 @@ export function makeTools(dependencies: ToolDependencies): readonly Tool[] {
     ...operations.map((operation) => operationTool(parts, operation)),
     vocabularyTool(parts),
     changesTool(parts),
+    explainTool(parts),
     matchTool(parts),
   ];
 }
@@ -195,6 +197,29 @@ function formsOf({ record, ...change }: RecordChange, detail: Detail): object[] 
   const brief = { ...change, record: inBrief(kind, record) };
   return detail === "full" ? [{ ...change, record }, brief, shortest] : [brief, shortest];
 }
+
+const explainTool = (dependencies: ToolParts): Tool =>
+  makeTool(dependencies, {
+    name: "explain",
+    title: "Why a record says what it says",
+    description:
+      "For a GP, principal or project: who is named and how sure that is, or that nobody is; the words of documents that were taken, the rule, and the rivals refused, each with the reason.",
+    item: { type: "object", required: ["id", "kind", "name", "statement"] },
+    filters: {
+      id: declared("id", "Id of the record, as in an answer.", { isRequired: true }),
+    },
+    sorts: null,
+    async answer(values) {
+      const current = served(dependencies);
+      const whole = await explained(dependencies, values.get("id")![0]!);
+      const { id, kind, name, statement, evidence } = whole;
+      const cut = [10, 4, 1].map((most) => ({ ...whole, evidence: evidence.slice(0, most) }));
+      const bounds = { ...boundsOf(values), total: 1 };
+      const page = [[whole, ...cut, { id, kind, name, statement }]].slice(bounds.offset);
+      const content = writeValues(current, page, bounds, "explain");
+      return { datasetVersion: current.parts.version, content };
+    },
+  });
 
 /** Maximum number of names in a call. */
 const matchedMax = 200;

@@ -81,8 +81,11 @@ export function writeValues(
   tool: string,
   then: string | null = null,
 ): string {
-  const { texts } = fill([], values, (forms) => forms.values().map((form) => JSON.stringify(form)));
-  return writePage(parts, { ...bounds, hints: [] }, texts, tool, then);
+  const { texts, isCut } = fill([], values, (forms) =>
+    forms.values().map((form) => JSON.stringify(form)),
+  );
+  const hints = isCut ? [cutHint(JSON.parse(texts[0]!) as { id: string }, false)] : [];
+  return writePage(parts, { ...bounds, hints }, texts, tool, then);
 }
 
 /**

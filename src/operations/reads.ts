@@ -2,7 +2,11 @@
 import { operations } from "./index.ts";
 import type { Operation } from "./operation.ts";
 
-const otherReads = ["vocabulary", "exports", "changes", "mcp"] as const;
+const otherReads = ["vocabulary", "exports", "changes", "explain", "mcp"] as const;
+
+export const explainPath = "/explain";
+export const explainSummary =
+  "Why a GP, principal or project says what it says: documents, sentences, rules, and what was refused.";
 
 /** Name under which a request with a key is counted, logged and recorded. */
 export type ReadName = Operation["name"] | (typeof otherReads)[number];

@@ -8,6 +8,7 @@ import {
   parametersOf,
   referenceOf,
 } from "#operations/operation.ts";
+import { explainPath, explainSummary } from "#operations/reads.ts";
 import {
   declarations,
   membersOf,
@@ -15,12 +16,13 @@ import {
   valueLists,
   valuesOf,
 } from "#records/declarations.ts";
+import { Explanation } from "#records/explanation.ts";
 import { datePattern } from "#records/fields.ts";
 import { kinds } from "#records/kinds.ts";
 import type { MemberSchema, TSchema } from "#records/schema.ts";
 import { problemKinds } from "#problems.ts";
 import { callBlocks, exampleTarget, jsonBlock, originOf } from "./code-block.ts";
-import { exampleRecords } from "./example-records.ts";
+import { exampleExplanation, exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part } from "./html.ts";
 import { docsLayout, type Site } from "./layout.ts";
 import { codes, counted, prose } from "./prose.ts";
@@ -79,6 +81,28 @@ export function operationPage(operation: Operation, facts: OperationFacts): stri
     </div>`,
   });
 }
+
+/** Returns the reference of `/explain`. */
+export const explainPage = (site: Site, publicUrl: string | null): string =>
+  docsLayout({
+    site,
+    title: "Explain",
+    description: explainSummary,
+    path: "/docs/explain",
+    main: html`<h1>Explain a record</h1>
+      <p><code class="badge">GET ${explainPath}/{id}</code></p>
+      <p class="lede">${explainSummary} Pages of records have the same as “Why this name”.</p>
+      <p>
+        <code>{id}</code> is the id of a GP, a principal or a project; a former id leads to the
+        record in its place. The path takes no parameter and counts 1 against your quota. An id that
+        is not there is the error <a href="/errors/unknown-path"><code>unknown-path</code></a
+        >.
+      </p>
+      ${callBlocks(originOf(publicUrl), `${explainPath}/${exampleExplanation.id}`)}
+      <h2 id="members">Members of <code>data</code></h2>
+      ${memberList("Members of an explanation", Explanation)}
+      ${jsonBlock("Example of an explanation", exampleExplanation)}`,
+  });
 
 const commonErrors = (): Html =>
   table({

@@ -376,8 +376,10 @@ export const mcpPage = (site: Site, publicUrl: string | null): string =>
           records. A parameter that may be repeated is a list of values.
           <code>vocabulary</code> gives tags, themes and markets with their numbers of GPs, and the
           closed lists. <code>changes_since</code> gives what the publication after a dataset
-          changed, and how to go on. <code>match_gps</code> gives the GP that each of up to 200
-          names means, and how sure that is.
+          changed, and how to go on. <code>explain</code> gives what
+          <a href="/docs/explain">explains</a> a GP, principal or project.
+          <code>match_gps</code> gives the GP that each of up to 200 names means, and how sure that
+          is.
         </p>
         <p>
           <code>detail</code> is <code>brief</code> by default, which gives the members that matter

@@ -1,6 +1,7 @@
 /** One invented record of each kind, and what an answer says of its dataset, for the reference. */
 import { apiVersion } from "#operations/versions.ts";
 import type { RecordOf } from "#records/declarations.ts";
+import type { Explanation } from "#records/explanation.ts";
 import type { RecordKind } from "#records/kinds.ts";
 
 const gps = [{ id: "gp_4n8w2c6t0y5k1r7d", name: "Harrow Lane Residential Partners" }];
@@ -138,6 +139,34 @@ export const exampleRecords: { [K in RecordKind]: RecordOf<K> } = {
   principal,
   signal,
   project,
+};
+
+export const exampleExplanation: Explanation = {
+  id: project.id,
+  kind: "project",
+  name: project.name,
+  statement: `${gp.name}: named among the related persons of a filing, confidence 80 %.`,
+  provenance,
+  gps,
+  evidence: [
+    {
+      document: {
+        form: "Form D",
+        number: "0000000000-26-007041",
+        filer: "Juniper Row, LP",
+        filed_on: "2026-09-28",
+        url: provenance.url,
+      },
+      field: "RELATEDPERSONNAME",
+      text: "Harrow Lane Residential GP III, LLC",
+      firm: "Harrow Lane Residential GP III, LLC",
+      basis: provenance.basis,
+      confidence: provenance.confidence,
+      taken: true,
+      why: "it manages other issuers, too",
+    },
+  ],
+  documents_left_out: 0,
 };
 
 export const exampleMeta = {

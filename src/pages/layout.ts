@@ -159,6 +159,7 @@ interface DocsPage extends Omit<PageContent, "side"> {
 export const docsPages = [
   ["/docs", "Reference", "authentication, operations, paging, matching, quota, formats, copies"],
   ["/docs/vocabulary", "Vocabulary", "values of closed lists, and how to list other values"],
+  ["/docs/explain", "Explain", "why a record says what it says, and what was refused"],
   ["/docs/mcp", "Agents", "tools for programs that speak the Model Context Protocol"],
   ["/errors", "Errors", "every error code, each with a page of its own"],
   ["/changelog", "Changelog", "what each version added"],

@@ -3,6 +3,7 @@ import { Compile, type Validator } from "typebox/schema";
 import { Settings } from "typebox/system";
 import { Provenance } from "./common.ts";
 import { type Declaration, declarations } from "./declarations.ts";
+import type { Quotation } from "./explanation.ts";
 import { list, oneOf, text, time } from "./fields.ts";
 import { Fund } from "./gp.ts";
 import { type EachKind, eachOf, type LinkedKind, type RecordKind, recordKinds } from "./kinds.ts";
@@ -133,29 +134,11 @@ export interface RecordName {
 export const namedGpPrefix = "named:";
 
 /** Document that says something of a record. */
-export interface EvidenceDocument {
-  /** Kind of document, such as `Form D/A`. */
-  form: string;
-  /** Its number, which no other document of the source has, such as an accession number. */
-  number: string;
-  filer: string | null;
-  filed_on: string | null;
-  url: string | null;
-}
+export type EvidenceDocument = Quotation["document"];
 
-/** Words of a document about a record, and why they were taken or refused. */
-export interface Evidence extends EvidenceDocument {
-  /** Field of the document in its own words. */
-  field: string;
-  /** Sentence or name as filed. */
-  text: string;
-  /** Firm that it names, as filed. */
-  firm: string | null;
-  basis: Provenance["basis"];
-  confidence: number;
+/** Words of a document about a record, as a source gives them. */
+export interface Evidence extends EvidenceDocument, Omit<Quotation, "document" | "taken"> {
   is_taken: 0 | 1;
-  /** Reason for taking or refusing it, as a clause that follows "because". */
-  why: string;
   /** Numbers of other documents that say the same. They are counted. */
   others?: readonly string[];
 }

@@ -66,7 +66,7 @@ function collect(): ValueList[] {
   // The values of this list are names of members.
   const keys = { members: ["external_ids"], values: externalIdKeys };
   return [...lists.values(), keys].map(({ members, values }) => {
-    const meanings = meaningsOf(values);
+    const meanings = meaningsOf(values)!;
     return { members, values: values.map((value) => ({ value, meaning: meanings[value]! })) };
   });
 }

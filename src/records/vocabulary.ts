@@ -194,6 +194,6 @@ const meaningsByList: ReadonlyMap<string, Meanings> = new Map(
   Object.values(closedLists).map((meanings) => [Object.keys(meanings).join(), meanings]),
 );
 
-/** Returns the meanings of a closed list's values. @param values the whole list, from a member's schema. */
-export const meaningsOf = (values: readonly string[]): Meanings =>
-  meaningsByList.get(values.join())!;
+/** Returns the meanings of a closed list's values; undefined for other lists. @param values from a member's schema. */
+export const meaningsOf = (values: readonly string[]): Meanings | undefined =>
+  meaningsByList.get(values.join());

@@ -219,7 +219,7 @@ async function keyPlaceCases(it: CaseOf, { port, key }: TestService): Promise<vo
 /** Everything that may be served without a key. */
 const publicPaths = [
   ...listed(`
-    / /openapi.json /docs /docs/vocabulary /docs/mcp /errors /changelog
+    / /openapi.json /docs /docs/vocabulary /docs/explain /docs/mcp /errors /changelog
     /changes.atom /privacy
     /llms.txt /account /account/sign-in /account/sign-up /account/forgot /account/link /health /ready
   `),

@@ -64,7 +64,7 @@ test("a project that nobody is named for says so, why, and which persons its fil
       assert.match(said, /^[A-Z][a-z]+ [A-Z][a-z]+: Executive Officer$/);
       assert.equal(why, "a person is no sponsor");
     }
-    assert.match(await text("explain", id), /GP: none; no filing names a sponsor/);
+    assert.match(await text("explain", id), /\nNo filing names a sponsor\.\n/);
   }
   const [deal] = await projects("deal");
   assert.ok(deal.evidence.some(({ basis }: any) => basis === "related_entity_deal"));
@@ -125,7 +125,10 @@ test("a record of a source without evidence is explained by its provenance", asy
   await text("import ndjson --source own", file);
   const [elm] = await json("explain elm");
   assert.deepEqual([elm.evidence, elm.provenance.basis], [[], "stated"]);
-  assert.match(await text("explain elm"), /Source 'own' gives no evidence/);
+  assert.match(
+    await text("explain elm"),
+    /Elm: stated, confidence 100 %\. Source 'own' gives no evidence\./,
+  );
   for (const former of [id, "birch"])
     assert.deepEqual(
       (await json("explain", former)).map(({ name }: any) => name),

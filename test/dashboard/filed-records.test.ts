@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isFiled } from "#dashboard/components/records.ts";
 import { mintId } from "#datasets/draft-record.ts";
 import type { Provenance } from "#records/common.ts";
+import { isFiled } from "#records/explanation.ts";
 import { provenanceBases } from "#records/vocabulary.ts";
 import { gp, principal, project, signal } from "../datasets/published.ts";
 import { openPages, textOf, wordsOf } from "../support/record-pages.ts";

@@ -9,6 +9,7 @@ import { changesPath, stepPath } from "#operations/changes.ts";
 import { operations } from "#operations/index.ts";
 import { parametersOf } from "#operations/operation.ts";
 import { exportsPath } from "#gateway/read-exports.ts";
+import { explainPath } from "#operations/reads.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
 import { problemCodes, problemKinds } from "#problems.ts";
 import { Type } from "#records/schema.ts";
@@ -45,6 +46,7 @@ test("each operation is described under its path, by its name, with all its para
     `${exportsPath}/{version}/{file}`,
     changesPath,
     stepPath,
+    `${explainPath}/{id}`,
   ]);
   for (const operation of operations) {
     const { get } = description.paths[operation.path];
@@ -77,8 +79,12 @@ test("every closed list is described with the meaning of each of its values", ()
       );
 });
 
-test("the examples of the vocabulary and of the operations fit their schemas", () => {
-  for (const path of [vocabularyPath, ...operations.map(({ path }) => path)]) {
+test("the examples of the vocabulary, of an explanation and of the operations fit their schemas", () => {
+  for (const path of [
+    vocabularyPath,
+    `${explainPath}/{id}`,
+    ...operations.map(({ path }) => path),
+  ]) {
     const { schema, example } =
       description.paths[path].get.responses[200].content["application/json"];
     assert.deepEqual(Compile(resolve(schema) as any).Errors(example), [], path);

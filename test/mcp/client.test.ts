@@ -20,17 +20,18 @@ for (const mode of ["legacy", "auto"])
     t.after(() => client.close());
     assert.equal(client.getProtocolEra(), mode === "auto" ? "modern" : "legacy");
     const { tools } = await client.listTools();
+    const { body, headers } = await service.get("/fetch-signals");
     const argsOf: Record<string, object> = {
+      explain: { id: body.data[0].gps[0].id },
       fetch_gp: { gp_name: "northwind" },
       vocabulary: { list: "enums" },
       match_gps: { names: ["Northwind"] },
     };
-    const { headers } = await service.get("/fetch-signals");
     const version = headers.get("dataset-version")!;
     const unchanged = await client.callTool({ name: "changes_since", arguments: { version } });
     assert.deepEqual(unchanged.structuredContent.data, []);
     for (const { name } of tools.filter((one: any) => one.name !== "changes_since"))
-      for (const detail of name === "vocabulary" || name === "match_gps"
+      for (const detail of ["vocabulary", "explain", "match_gps"].includes(name)
         ? [{}]
         : [{ detail: "brief" }, { detail: "full" }]) {
         // It holds what comes to the declared schema, and throws where it does not fit.
@@ -56,7 +57,7 @@ test("each message of examples/agent-session.ndjson is answered as docs/mcp.md s
   const [initialized, nothing, listed, ...called] = answers;
   assert.equal(initialized.result.serverInfo.name, "gp-records");
   assert.equal(nothing, undefined);
-  assert.equal(listed.result.tools.length, 11);
+  assert.equal(listed.result.tools.length, 12);
   for (const { result } of called) {
     assert.notEqual(result.isError, true, JSON.stringify(result.content));
     assert.ok(result.structuredContent.pagination.total >= 0);

@@ -22,14 +22,15 @@ function listGps(model: () => ReadModel) {
       identify: () => assert.fail("a list looks up no key"),
       look: () => assert.fail("a list looks at no quota"),
       charge: () => assert.fail("a list charges no account without a key"),
-      counted(question, find, cost) {
+      async counted(question, find, cost) {
         cost!(question, { minute: 1, hour: 1, day: 1 });
-        return { asker: null, counted: null, result: find(question) };
+        return { asker: null, counted: null, result: await find(question) };
       },
     },
     ...answering,
     answers: openOperations(answering),
     changes: { list: () => [], stepPath: () => "", openStep: () => null },
+    explain: () => assert.fail("a list explains no record"),
   });
   return tools.find(({ name }) => name === "list_gps")!;
 }

@@ -20,7 +20,8 @@ const listBytesMax = 60_000;
 
 const names = listed(`
   fetch_gp fetch_principals fetch_signals fetch_projects
-  list_gps list_principals list_signals list_projects vocabulary changes_since match_gps
+  list_gps list_principals list_signals list_projects vocabulary changes_since
+  explain match_gps
 `);
 
 /** The records of an answer, which has them twice. */

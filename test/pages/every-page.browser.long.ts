@@ -7,7 +7,7 @@ import { assertReadable } from "../support/reader.ts";
 
 /** One page of each kind. */
 const paths = listed(`
-  / /docs /docs/fetch-gp /docs/list-gps /docs/vocabulary /docs/mcp /errors /errors/invalid-parameters /changelog /privacy
+  / /docs /docs/fetch-gp /docs/list-gps /docs/vocabulary /docs/explain /docs/mcp /errors /errors/invalid-parameters /changelog /privacy
   /dosc
 `);
 const refuse = (_: unknown, response: { writeHead(status: number): { end(): void } }) =>

@@ -82,6 +82,7 @@ function readOf(path: string, sent: ReadonlyMap<string, string>): string {
   if (path.startsWith("/exports/")) return "exports/{version}/{file}";
   if (path.startsWith("/exports")) return "exports";
   if (/^(?:\/v1)?\/changes\//.test(path)) return "changes/{from}..{to}.ndjson";
+  if (/^(?:\/v1)?\/explain\//.test(path)) return "explain/{id}";
   const [, operation] =
     /<[^>]*\/((?:fetch|list)-[a-z]+|changes)\?/.exec(sent.get("link") ?? "") ?? [];
   return operation ?? (sent.has("link") ? "vocabulary" : "fetch-gp");

@@ -66,6 +66,7 @@ export async function openInsideWorker(
     personLimiter: openPersonLimiter(),
     changes: openChangesReader(join(dataDir, "datasets")),
     model: () => null,
+    explain: () => null,
     browse: () => settings.browse ?? workerSettings.browse,
     reportError: (error: string) => assert.fail(error),
     ...otherwise,

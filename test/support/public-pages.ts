@@ -6,7 +6,7 @@ import { operations } from "#operations/index.ts";
 import { apiVersions } from "#operations/versions.ts";
 import { changelogPage, type DocsFacts, docsPage, mcpPage } from "#pages/docs.ts";
 import { referenceOf } from "#operations/operation.ts";
-import { operationPage } from "#pages/docs-operation.ts";
+import { explainPage, operationPage } from "#pages/docs-operation.ts";
 import { vocabularyPage } from "#pages/docs-vocabulary.ts";
 import { errorPage, errorsPage, problemPage } from "#pages/errors.ts";
 import { landingPage, type ServiceFacts } from "#pages/landing.ts";
@@ -78,6 +78,7 @@ export const publicPages = (): Map<string, string> =>
       (operation) => [referenceOf(operation), operationPage(operation, operationFacts)] as const,
     ),
     ["/docs/vocabulary", vocabularyPage(site, null)],
+    ["/docs/explain", explainPage(site, null)],
     ["/docs/mcp", mcpPage(site, null)],
     ["/errors", errorsPage(site)],
     ...problemCodes.map((code) => [`/errors/${code}`, errorPage(site, code)] as const),

@@ -10,10 +10,20 @@ import {
 import { callBlocks } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { contactLink } from "#pages/privacy.ts";
-import { dayElement, grouped, relativeTime } from "#pages/prose.ts";
+import { counted, dayElement, grouped, relativeTime } from "#pages/prose.ts";
 import { factList, table } from "#pages/table.ts";
 import { valueLabel } from "#pages/values.ts";
 import type { GpLink } from "#records/common.ts";
+import {
+  basisText,
+  damagedText,
+  isFiled,
+  isFiling,
+  percentText,
+  provenanceWords,
+  type Quotation,
+  reasonOf,
+} from "#records/explanation.ts";
 import type { Gp } from "#records/gp.ts";
 import type { LinkedKind, RecordKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
@@ -26,22 +36,18 @@ import type { Filter, NamedKind, ReadModel } from "#search/read-model.ts";
 import { accountPage, wordReply } from "./page.ts";
 import {
   bandText,
-  basisText,
   byPoints,
   type Column,
   cutText,
+  day,
   filedNote,
   gpLinks,
-  isFiled,
-  isFiling,
   labelled,
   linkTo,
   listText,
   nameLengthMax,
-  percentText,
   principalColumns,
   projectColumns,
-  provenanceWords,
   readRecords,
   signalColumns,
   type Sourced,
@@ -128,7 +134,7 @@ function pageOf(
       ${top}
       <div class="beside">
         <div>${left}</div>
-        <div>${right} ${apiCall(request, call)}</div>
+        <div>${right} ${whyCard(request, record.id)} ${apiCall(request, call)}</div>
       </div>
     </div>`,
   });
@@ -229,6 +235,44 @@ export function factsCard(
   const source = [provenanceWords(provenance), provenance.url && ", ", linkTo(provenance.url)];
   const own = [`${capital(nouns[kind][0])} ID`, html`<code>${id}</code>`] as const;
   return card({ title: "Facts", body: factList([...facts, ...ids, ["Source", source], own]) });
+}
+
+/** Number of quotations that a page shows at once. The others unfold. */
+const quotationsMax = 2;
+
+/** Returns why the record says what it says. */
+function whyCard({ services }: ReaderRequest, id: string): Html {
+  const title = "Why this name";
+  const told = services.explain(id);
+  if (!told) return card({ title, body: html`<p>${damagedText}</p>` });
+  const { statement, evidence, documents_left_out: left } = told;
+  const all = left + new Set(evidence.map(({ document }) => document.number)).size;
+  const rest = evidence.slice(quotationsMax).map(quotation);
+  return card({
+    title,
+    aside: all > 0 && counted(all, "document"),
+    body: html`<p>${statement}</p>
+      ${evidence.slice(0, quotationsMax).map(quotation)}
+      ${
+        rest.length > 0 &&
+        html`<details>
+          <summary>${rest.length} more</summary>
+          ${rest}
+        </details>`
+      }
+      ${left > 0 && html`<p class="note">${counted(left, "document")} not shown</p>`}`,
+  });
+}
+
+/** Returns words of a document, why they were taken or refused, and a link to the document. */
+function quotation(one: Quotation): Html {
+  const { form, number, filer, filed_on, url } = one.document;
+  const source = [one.field, form, filer, day(filed_on), linkTo(url, number) ?? number];
+  return html`<blockquote>
+    <p>“${one.text}”</p>
+    <p class="note">${one.taken ? "Taken" : "Refused"}: ${reasonOf(one)}.</p>
+    <p class="note">${byPoints(source)}</p>
+  </blockquote>`;
 }
 
 interface RecordsCard<R> {

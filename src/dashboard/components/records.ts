@@ -5,13 +5,14 @@ import { periodsUntil, sparkline } from "#pages/plot.ts";
 import { counted, dayElement, grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { money, typeMark, valueLabel } from "#pages/values.ts";
-import type { GpLink, Provenance } from "#records/common.ts";
+import type { GpLink } from "#records/common.ts";
+import { isFiled, provenanceWords } from "#records/explanation.ts";
 import type { Gp } from "#records/gp.ts";
 import type { EachKind, LinkedKind, RecordKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
 import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
-import { basisWords, sureFrom } from "#records/vocabulary.ts";
+import { sureFrom } from "#records/vocabulary.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import { dateKey, lastDay } from "#search/dates.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
@@ -29,14 +30,6 @@ export const place = (city: string | null, state: string | null, country: string
 export type Sourced = Pick<Gp, "provenance">;
 type Linked = Sourced & { gps: readonly GpLink[] };
 
-/** Returns a record's basis in words, such as "stated" or "probably: identified by the issuer's name alone". */
-export const basisText = ({ basis, confidence }: Provenance): string =>
-  `${confidence < sureFrom ? "probably: " : ""}${basisWords[basis] ?? basis}`;
-
-/** Returns words such as "demo, stated, confidence 100 %". */
-export const provenanceWords = (provenance: Provenance): string =>
-  `${provenance.source}, ${basisText(provenance)}, confidence ${percentText(provenance.confidence)}`;
-
 /** Returns the word between a record and its GP if the link is uncertain. It gives the reason on hover. */
 export const probably = ({ provenance }: Sourced, before = ", ", after = ""): Part =>
   provenance.confidence < sureFrom && [
@@ -44,17 +37,6 @@ export const probably = ({ provenance }: Sourced, before = ", ", after = ""): Pa
     html`<span title="${provenanceWords(provenance)}">probably</span>`,
     after,
   ];
-
-/** Bases that no public filing gives. */
-const unfiled: readonly Provenance["basis"][] = ["stated", "named_sponsor", "corrected"];
-
-/** Reports whether an address is a page of the SEC, where filings are. */
-export const isFiling = (address: string | null): boolean =>
-  /^(?:www|adviserinfo)\.sec\.gov$/.test(URL.parse(address ?? "")?.hostname ?? "");
-
-/** Reports whether a record is from public filings. */
-export const isFiled = ({ provenance: { basis, url } }: Sourced): boolean =>
-  !unfiled.includes(basis) || isFiling(url);
 
 /** Returns what a page says of records from filings; empty if there are none among these. */
 export function filedNote(records: readonly Sourced[]): string {
@@ -64,8 +46,6 @@ export function filedNote(records: readonly Sourced[]): string {
 
 /** Label of amounts that filings report. Nobody has checked what was paid in. */
 export const reportedSold = "Reported sold";
-
-export const percentText = (share: number): string => `${Math.round(share * 100)} %`;
 
 export const day = (date: string | null): Part => date && dayElement(date);
 

@@ -22,11 +22,9 @@ import {
   type Column,
   cutText,
   day,
-  isFiled,
   linkTo,
   listText,
   place,
-  provenanceWords,
   raised,
   reportedSold,
   sorted,
@@ -40,6 +38,7 @@ import { columnPlot, periodsUntil } from "#pages/plot.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { money } from "#pages/values.ts";
+import { isFiled, provenanceWords } from "#records/explanation.ts";
 import type { Fund, Gp } from "#records/gp.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";

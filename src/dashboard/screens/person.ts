@@ -19,7 +19,6 @@ import {
   cutText,
   day,
   gpColumns,
-  isFiled,
   linkTo,
   place,
   probableGps,
@@ -33,6 +32,7 @@ import { hueOf, timeline } from "#pages/plot.ts";
 import { counted, grouped, wordList } from "#pages/prose.ts";
 import { valueLabel } from "#pages/values.ts";
 import type { GpLink } from "#records/common.ts";
+import { isFiled } from "#records/explanation.ts";
 import { fold } from "#records/fold.ts";
 import type { Gp } from "#records/gp.ts";
 import type { Principal } from "#records/principal.ts";

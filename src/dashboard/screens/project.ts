@@ -15,8 +15,6 @@ import {
   cutText,
   day,
   gpLinks,
-  isFiled,
-  percentText,
   place,
   placeOf,
   probableGps,
@@ -30,6 +28,7 @@ import { hueOf, timeline } from "#pages/plot.ts";
 import { counted, dayText, grouped } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 import { money, valueLabel } from "#pages/values.ts";
+import { isFiled, percentText } from "#records/explanation.ts";
 import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";

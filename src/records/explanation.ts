@@ -1,0 +1,84 @@
+/** Why records say what they say: the one shape and the words in which all surfaces tell it. */
+import { gps, Provenance } from "./common.ts";
+import { date, decimal, link, list, oneOf, orNull, text, whole } from "./fields.ts";
+import { type Static, Type } from "./schema.ts";
+import { basisWords, provenanceBases, sureFrom } from "./vocabulary.ts";
+
+export const explainedKinds = ["gp", "principal", "project"] as const;
+
+const Document = Type.Object({
+  form: text("Kind of document, such as `Form D/A`."),
+  number: text("Its number, which no other document of the source has."),
+  filer: orNull(text("Name of who filed it.")),
+  filed_on: orNull(date("Date of the filing.")),
+  url: orNull(link("Page of the document.")),
+});
+
+const Quotation = Type.Object({
+  document: Document,
+  field: text("Field of the document in its own words."),
+  text: text("Sentence or name as filed."),
+  firm: orNull(text("Firm that it names, as filed.")),
+  basis: oneOf("Rule that found it.", provenanceBases),
+  confidence: decimal("Confidence of the rule, from 0 to 1.", 0, 1),
+  taken: Type.Boolean({ description: "Whether it was taken. Otherwise it was refused." }),
+  why: text('Reason for taking or refusing it, as a clause that follows "because".'),
+});
+export type Quotation = Static<typeof Quotation>;
+
+export const Explanation = Type.Object({
+  id: Type.String({ description: "Id of the record.", pattern: "^(gp|pr|pj)_[0-9a-z]{16}$" }),
+  kind: oneOf("Kind of the record.", explainedKinds),
+  name: text("Name of the record."),
+  statement: text("Who is named and how sure that is, or that nobody is named.", 1000),
+  provenance: Provenance,
+  gps,
+  evidence: list("Words of documents, those taken first; at most 20.", Quotation),
+  documents_left_out: whole("Number of further documents, which are not quoted."),
+});
+export type Explanation = Static<typeof Explanation>;
+
+export const damagedText =
+  "The evidence of this record is damaged, so it is not shown. Tell the operator of this service, whose log says more.";
+
+/** Returns who is named and how sure that is, or that nobody is named. */
+export function statementOf(told: Omit<Explanation, "statement">): string {
+  const { name, provenance, evidence } = told;
+  const [gp = name, ...others] = told.gps.map((one) => one.name);
+  const more = others.length > 0 ? ` and ${others.length} more` : "";
+  const none = evidence.length === 0 ? ` Source '${provenance.source}' gives no evidence.` : "";
+  if (told.kind !== "gp" && told.gps.length === 0)
+    return `${isFiled(told) ? "No filing names a sponsor" : "The source names no GP"}.${none}`;
+  const probably = provenance.confidence < sureFrom ? "Probably " : "";
+  return `${probably}${gp}${more}: ${sureText(provenance)}.${none}`;
+}
+
+/** Returns why words of a document were taken or refused. No rule proposes a person, who is refused without a firm. */
+export const reasonOf = ({ firm, taken, why, ...rule }: Quotation): string =>
+  firm === null && !taken
+    ? why
+    : `${firm === null ? "" : `${firm}: `}${sureText(rule)}, because ${why}`;
+
+const sureText = ({ basis, confidence }: Pick<Provenance, "basis" | "confidence">): string =>
+  `${basisWords[basis] ?? basis}, confidence ${percentText(confidence)}`;
+
+export const percentText = (share: number): string => `${Math.round(share * 100)} %`;
+
+/** Returns a record's basis in words, such as "stated" or "probably: identified by the issuer's name alone". */
+export const basisText = ({ basis, confidence }: Provenance): string =>
+  `${confidence < sureFrom ? "probably: " : ""}${basisWords[basis] ?? basis}`;
+
+/** Returns words such as "demo, stated, confidence 100 %". */
+export const provenanceWords = (provenance: Provenance): string =>
+  `${provenance.source}, ${basisText(provenance)}, confidence ${percentText(provenance.confidence)}`;
+
+/** Bases that no public filing gives. */
+const unfiled: readonly Provenance["basis"][] = ["stated", "named_sponsor", "corrected"];
+
+/** Reports whether an address is a page of the SEC, where filings are. */
+export const isFiling = (address: string | null): boolean =>
+  /^(?:www|adviserinfo)\.sec\.gov$/.test(URL.parse(address ?? "")?.hostname ?? "");
+
+/** Reports whether a record is from public filings. */
+export const isFiled = ({ provenance: { basis, url } }: Pick<Explanation, "provenance">): boolean =>
+  !unfiled.includes(basis) || isFiling(url);
