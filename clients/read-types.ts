@@ -72,6 +72,8 @@ const names: Readonly<Record<string, string>> = {
   "QuotaPolicy.name": "QuotaName",
   "GpSignal.type": "SignalType",
   "Fund.structure": "FundStructure",
+  document: "EvidenceDocument",
+  "Evidence.basis": "ProvenanceBasis",
   files: "ExportedFile",
   "ExportedFile.format": "ExportFormat",
 };
@@ -88,7 +90,7 @@ function nameIn(owner: string, member: string): string | undefined {
 }
 
 /** Schemas that no operation's pages refer to. */
-const others = ["RecordChange", "ExportedDataset", "ParameterFault", "QuotaPolicy"];
+const others = ["RecordChange", "ExportedDataset", "Explanation", "ParameterFault", "QuotaPolicy"];
 
 const pascal = (name: string) =>
   name.replaceAll(/(?:^|[-_/])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -753,6 +753,78 @@ class ListedGp(TypedDict):
 Kind = str | Literal[
     "gp",
     "principal",
+    "project",
+]
+
+
+class EvidenceDocument(TypedDict):
+    """Document that says something of the record."""
+
+    # Kind of document, such as `Form D/A`.
+    form: str
+    # Its number, which no other document of the source has.
+    number: str
+    # Name of who filed it.
+    filer: str | None
+    # Date of the filing.
+    filed_on: str | None
+    # Page of the document.
+    url: str | None
+
+
+class Evidence(TypedDict):
+    # Document that says something of the record.
+    document: EvidenceDocument
+    # Field of the document in its own words.
+    field: str
+    # Sentence or name as filed.
+    text: str
+    # Firm that it names, as filed.
+    firm: str | None
+    # Rule that found it.
+    #
+    # - `stated`: The source states it.
+    # - `adv_file_number`: The GP reports the file number of the offering in its Form ADV.
+    # - `sponsor_text`: A firm is named in the text of the filing, such as the title of who signed it.
+    # - `adv_fund_name`: The GP reports a fund of that name in its Form ADV.
+    # - `related_entity`: The filing names the firm among its related persons.
+    # - `cluster`: Several filings share people and addresses.
+    # - `series_master`: The issuer is a series of the company.
+    # - `related_entity_deal`: The filing names a related entity that exists for this deal alone.
+    # - `issuer_stem`: Only the issuer's name points to the GP.
+    # - `named_sponsor`: A public register names the sponsor.
+    # - `corrected`: The operator corrected what the source says.
+    basis: ProvenanceBasis
+    # Confidence of the rule, from 0 to 1.
+    confidence: float
+    # Whether it was taken. Otherwise it was refused.
+    taken: bool
+    # Reason for taking or refusing it, as a clause that follows "because".
+    why: str
+
+
+class Explanation(TypedDict):
+    # Id of the record.
+    id: str
+    # Kind of the record.
+    kind: Kind
+    # Name of the record.
+    name: str
+    # Who is named and how sure that is, or that nobody is named.
+    statement: str
+    # Where the record comes from and how certain it is.
+    provenance: Provenance
+    # GPs that this record belongs to; may be empty.
+    gps: list[LinkedGp]
+    # Words of documents, those taken first; at most 20.
+    evidence: list[Evidence]
+    # Number of further documents, which are not quoted.
+    documents_left_out: int
+
+
+ExportedFileKind = str | Literal[
+    "gp",
+    "principal",
     "signal",
     "project",
 ]
@@ -769,7 +841,7 @@ class ExportedFile(TypedDict):
     # Path of the file.
     path: str
     # Kind of record in the file.
-    kind: Kind
+    kind: ExportedFileKind
     # Format of the file.
     format: ExportFormat
     # Number of records in the file.
@@ -886,11 +958,19 @@ Change = str | Literal[
 ]
 
 
+RecordChangeKind = str | Literal[
+    "gp",
+    "principal",
+    "signal",
+    "project",
+]
+
+
 class RecordChange(TypedDict):
     # What happened to the record.
     change: Change
     # Kind of the record.
-    kind: Kind
+    kind: RecordChangeKind
     # Id of the record.
     id: str
     # The whole record, if it was added or its set of members is different now.
@@ -1750,10 +1830,15 @@ class Client:
             )
         return Step(head, changes)
 
+    def explain(self, id: str) -> Explanation:
+        """Why a GP, a principal or a project says what it says, and what was refused."""
+        data, _ = self._get(f"/explain/{_quoted(id)}", {}, "application/json", _parse_data)
+        return cast(Explanation, data)
+
     def exports(self) -> list[ExportedDataset]:
         """The datasets whose files can be downloaded, the one that is served first."""
-        answer, _ = self._get("/exports", {}, "application/json", _parse_list)
-        return cast(list[ExportedDataset], answer["data"])
+        data, _ = self._get("/exports", {}, "application/json", _parse_data)
+        return cast(list[ExportedDataset], data)
 
     def export_file(self, version: str, file: str) -> Iterator[bytes]:
         """
@@ -2032,9 +2117,9 @@ def _parse_object(body: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _parse_list(body: bytes) -> dict[str, Any] | None:
-    answer = _parse_object(body)
-    return answer if answer is not None and isinstance(answer.get("data"), list) else None
+def _parse_data(body: bytes) -> Any:
+    data = (_parse_object(body) or {}).get("data")
+    return data if isinstance(data, (dict, list)) else None
 
 
 def _parse_lines(body: bytes) -> list[dict[str, Any]] | None:

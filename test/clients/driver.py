@@ -85,6 +85,8 @@ def do(order):
         case "step":
             step = client.step(*order["of"])
             return {"head": step.head, "changes": step.changes}
+        case "explain":
+            return client.explain(order["of"][0])
         case "exports":
             return client.exports()
         case "file":

@@ -17,14 +17,14 @@ export type Operation = "gps" | "principals" | "signals" | "projects" | "changes
 
 export interface Order {
   /** `show` is how it looks printed; `list` gathers records of one dataset, `records` takes them one by one. */
-  what: "show" | "page" | "pages" | "records" | "list" | "step" | "exports" | "file";
+  what: "show" | "page" | "pages" | "records" | "list" | "step" | "explain" | "exports" | "file";
   operation?: Operation | "gp";
   /** Asks the list of these records, by any of their values. */
   isList?: boolean;
   query?: Record<string, unknown>;
   onVersionChange?: ListOptions["onVersionChange"];
-  /** Of a step its two versions, of a file its version and name. */
-  of?: readonly [string, string];
+  /** Of a step its two versions, of a file its version and name, of an explanation the id. */
+  of?: readonly [string, string?];
   options: Pick<
     ClientOptions,
     "baseUrl" | "key" | "waitMaxSeconds" | "retriesMax" | "timeoutSeconds"
@@ -106,6 +106,7 @@ function typescriptClient(): DrivenClient {
         if (what === "page")
           return await client[camelCase(isList ? "list" : "fetch", operation)](query, more);
         if (what === "step") return await client.step(...order.of!, { signal });
+        if (what === "explain") return await client.explain(order.of![0], { signal });
         if (what === "exports") return await client.exports({ signal });
         if (what === "file")
           return String(

@@ -6,7 +6,14 @@ import {
   type Received,
   type RequestOptions,
 } from "./transport.ts";
-import type { ExportedDataset, Meta, Operations, Pagination, RecordChange } from "./types.ts";
+import type {
+  ExportedDataset,
+  Explanation,
+  Meta,
+  Operations,
+  Pagination,
+  RecordChange,
+} from "./types.ts";
 
 type Path = keyof Operations;
 type Query<At extends Path> = Operations[At]["query"];
@@ -69,6 +76,8 @@ export interface Client {
   changes: List<"/changes">;
   /** Fetches the changes from one dataset to another. A publication names both: `from` and `version`. */
   step(from: string, to: string, options?: RequestOptions): Promise<Step>;
+  /** Explains a GP, a principal or a project: why it says what it says, and what was refused. */
+  explain(id: string, options?: RequestOptions): Promise<Explanation>;
   /** Fetches the datasets that can be downloaded, the served one first. */
   exports(options?: RequestOptions): Promise<ExportedDataset[]>;
   /**
@@ -173,8 +182,9 @@ export function createClient(options: ClientOptions): Client {
         );
       return { head, changes };
     },
-    exports: async (options) =>
-      (await transport.getList("/exports", options)).data as ExportedDataset[],
+    explain: async (id, options) =>
+      (await transport.getData(`/explain/${encodeURIComponent(id)}`, options)) as Explanation,
+    exports: async (options) => (await transport.getData("/exports", options)) as ExportedDataset[],
     exportFile: (version, file, options) =>
       transport.getFile(
         `/exports/${encodeURIComponent(version)}/${encodeURIComponent(file)}`,

@@ -63,7 +63,7 @@ export interface Transport {
   /** Returns the values of an answer in NDJSON. */
   getLines(path: string, query: object, options?: RequestOptions): Promise<Listed>;
   /** Returns an answer in JSON without pages; `data` is all of it. */
-  getList(path: string, options?: RequestOptions): Promise<Listed>;
+  getData(path: string, options?: RequestOptions): Promise<object>;
   /** Yields the bytes of a file as they arrive. A lost connection is resumed at the next byte if the file is still the same. */
   getFile(path: string, options?: RequestOptions): AsyncGenerator<Uint8Array, void, undefined>;
 }
@@ -97,11 +97,11 @@ const json: Reader = {
       : undefined;
   },
 };
-const list: Reader = {
+const whole: Reader = {
   accept: "application/json",
   read(body) {
-    const answer = parseObject(body) as { data?: unknown } | undefined;
-    return Array.isArray(answer?.data) ? answer : undefined;
+    const { data } = (parseObject(body) ?? {}) as { data?: object | null };
+    return typeof data === "object" ? (data ?? undefined) : undefined;
   },
 };
 const lines: Reader = {
@@ -282,10 +282,7 @@ export function openTransport(options: ClientOptions): Transport {
       const { content, ...received } = await get(path, query, lines, options);
       return { data: content as object[], ...received };
     },
-    async getList(path, options) {
-      const { content, ...received } = await get(path, {}, list, options);
-      return { data: (content as Listed).data, ...received };
-    },
+    getData: async (path, options) => (await get(path, {}, whole, options)).content,
     getFile,
   };
 }

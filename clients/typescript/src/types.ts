@@ -603,6 +603,78 @@ export interface ListedGp {
 export type Kind =
   | "gp"
   | "principal"
+  | "project"
+  | (string & {});
+
+/** Document that says something of the record. */
+export interface EvidenceDocument {
+  /** Kind of document, such as `Form D/A`. */
+  form: string;
+  /** Its number, which no other document of the source has. */
+  number: string;
+  /** Name of who filed it. */
+  filer: string | null;
+  /** Date of the filing. */
+  filed_on: string | null;
+  /** Page of the document. */
+  url: string | null;
+}
+
+export interface Evidence {
+  /** Document that says something of the record. */
+  document: EvidenceDocument;
+  /** Field of the document in its own words. */
+  field: string;
+  /** Sentence or name as filed. */
+  text: string;
+  /** Firm that it names, as filed. */
+  firm: string | null;
+  /**
+   * Rule that found it.
+   *
+   * - `stated`: The source states it.
+   * - `adv_file_number`: The GP reports the file number of the offering in its Form ADV.
+   * - `sponsor_text`: A firm is named in the text of the filing, such as the title of who signed it.
+   * - `adv_fund_name`: The GP reports a fund of that name in its Form ADV.
+   * - `related_entity`: The filing names the firm among its related persons.
+   * - `cluster`: Several filings share people and addresses.
+   * - `series_master`: The issuer is a series of the company.
+   * - `related_entity_deal`: The filing names a related entity that exists for this deal alone.
+   * - `issuer_stem`: Only the issuer's name points to the GP.
+   * - `named_sponsor`: A public register names the sponsor.
+   * - `corrected`: The operator corrected what the source says.
+   */
+  basis: ProvenanceBasis;
+  /** Confidence of the rule, from 0 to 1. */
+  confidence: number;
+  /** Whether it was taken. Otherwise it was refused. */
+  taken: boolean;
+  /** Reason for taking or refusing it, as a clause that follows "because". */
+  why: string;
+}
+
+export interface Explanation {
+  /** Id of the record. */
+  id: string;
+  /** Kind of the record. */
+  kind: Kind;
+  /** Name of the record. */
+  name: string;
+  /** Who is named and how sure that is, or that nobody is named. */
+  statement: string;
+  /** Where the record comes from and how certain it is. */
+  provenance: Provenance;
+  /** GPs that this record belongs to; may be empty. */
+  gps: LinkedGp[];
+  /** Words of documents, those taken first; at most 20. */
+  evidence: Evidence[];
+  /** Number of further documents, which are not quoted. */
+  documents_left_out: number;
+}
+
+export type ExportedFileKind =
+  | "gp"
+  | "principal"
   | "signal"
   | "project"
   | (string & {});
@@ -617,7 +689,7 @@ export interface ExportedFile {
   /** Path of the file. */
   path: string;
   /** Kind of record in the file. */
-  kind: Kind;
+  kind: ExportedFileKind;
   /** Format of the file. */
   format: ExportFormat;
   /** Number of records in the file. */
@@ -727,11 +799,18 @@ export type Change =
   | "merged"
   | (string & {});
 
+export type RecordChangeKind =
+  | "gp"
+  | "principal"
+  | "signal"
+  | "project"
+  | (string & {});
+
 export interface RecordChange {
   /** What happened to the record. */
   change: Change;
   /** Kind of the record. */
-  kind: Kind;
+  kind: RecordChangeKind;
   /** Id of the record. */
   id: string;
   /** The whole record, if it was added or its set of members is different now. */
