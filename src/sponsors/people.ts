@@ -148,6 +148,7 @@ function vehicleMentions({ vehicles }: ResolvedGp<FormD>): Mention[] {
         const { field, said, text } = statementOf(person);
         const issuer = readable(filing.issuers[0]!.name);
         const { basis, confidence } = link.evidence;
+        const role = said.replace(/(?<!\b(?:Corp|Inc|Co|Ltd|\w))\.$/i, "");
         return [
           {
             subject: `cik:${cik}`,
@@ -157,8 +158,9 @@ function vehicleMentions({ vehicles }: ResolvedGp<FormD>): Mention[] {
             text,
             ...nameParts(first, middle ?? "", last),
             crd: null,
-            title: clarification === null ? `${said} of ${issuer}` : `${said} (${issuer})`,
-            roles: [...roles, ...rolesIn(clarification)],
+            title: clarification === null ? `${said} of ${issuer}` : `${role} (${issuer})`,
+            // What follows "of" is a firm and its role: "Manager of A, the General Partner of the Issuer".
+            roles: [...roles, ...rolesIn(clarification?.split(/\b(?:of|for|at)\b/i)[0] ?? null)],
             band: null,
             since: null,
             link: { basis, confidence },

@@ -32,11 +32,17 @@ const records = [
     last_seen_date: "2026-09-14",
     provenance: named,
   }),
-  principal("rena", ["brindle"], { name: "Rena Quill", title: "Manager", provenance: shared }),
+  principal("rena", ["brindle"], {
+    name: "Rena Quill",
+    title: "Manager",
+    last_seen_date: "2025",
+    provenance: shared,
+  }),
   principal("owner", ["own"], { name: "Olga Owner", title: "Partner" }),
   project("haven", {
     name: "Larkmoor Haven",
     gps: ["larkmoor"],
+    status: "raising",
     total_amount_usd: 20e6,
     raised_amount_usd: 15e6,
     provenance: named,
@@ -49,6 +55,7 @@ const records = [
     type: "capital_raised",
     amount_usd: 10e6,
     amount_basis: "sold_delta",
+    project_ids: ["haven"],
     gps: ["larkmoor", "mixed"],
     provenance: named,
   }),
@@ -60,6 +67,7 @@ const records = [
     gps: ["larkmoor"],
     provenance: named,
   }),
+  signal("long ago", { date: "2025-05-02", gps: ["tessera"], provenance: stated }),
 ];
 
 const mainOf = ({ text }: Page) => /<main.*<\/main>/s.exec(text)![0];
@@ -113,6 +121,10 @@ test("pages of records from filings say what a filing is, and no more than it sa
     },
   );
 
+  await t.test("a plot says since when there was nothing", async () => {
+    assertSays(await user.get(pathOf("gps", "tessera")), "Nothing since Q2 2025");
+  });
+
   await t.test("a person is named in a filing of a GP, with the filing and the date", async () => {
     const ilse = await user.get(pathOf("people", "ilse"));
     assertSays(
@@ -138,9 +150,12 @@ test("pages of records from filings say what a filing is, and no more than it sa
       "Reported sold $38M in notices of offerings",
       "$11M more sold, according to 2 notices",
       "In all: $38M reported sold",
+      "Projects 1 1 raising",
     );
     const haven = await user.get(pathOf("projects", "haven"));
     assertSays(haven, "Reported sold $15M", "75 % of the amount is reported sold");
+    // By the filing, whenever it was imported.
+    assertSays(haven, "Reported sold in the record $15M 2 Oct 2026");
     for (const page of [larkmoor, haven]) assertLeavesOut(page, /raised/i);
     assertLeavesOut(await user.get("/browse/signals"), /raised/i);
     assertSays(await user.get(pathOf("gps", "own")), "Raised to date $5M as stated");
@@ -159,6 +174,7 @@ test("pages of records from filings say what a filing is, and no more than it sa
     assertSays(orchard, `Probably: ${why}, 60 %`, ", probably by Brindlewood Group");
     const rena = await user.get(pathOf("people", "rena"));
     assertSays(rena, `Probably: ${why}, 60 %`, "a filing , probably of Brindlewood Group");
+    assertSays(rena, ", last in 2025");
     assertSays(await user.get(pathOf("gps", "brindle")), `Probably: ${why}, 60 %`);
     const list = await user.get("/browse/people");
     assertSays(list, "probably Brindlewood Group");

@@ -274,6 +274,8 @@ test("a title leaves out the name that its page says, and stays a sentence", () 
     ["Elm Yard goes to Northwind for $9 million", "Elm Yard goes for $9 million"],
     ["Northwind’s plan is approved", "Northwind’s plan is approved"],
     ["Northwinds buys land", "Northwinds buys land"],
+    ["Northwind Fund II, LP reported a sale", "Fund II, LP reported a sale"],
+    ["Northwind, LLC reported a sale", "Northwind, LLC reported a sale"],
     ["Northwind", "Northwind"],
     ["Rates fall", "Rates fall"],
   ] as const)

@@ -299,6 +299,11 @@ test("a principal has the filing's words, which name the vehicle, and is never f
         persons: [
           ada,
           person("Bo", "Lind", null, { roles: ["director"] }),
+          person(
+            "Eve",
+            "Ray",
+            "Managing Member of Elm GP Corp., the General Partner of the Issuer.",
+          ),
           person("N/A", "Alder Ridge Capital LLC", "Manager"),
         ],
         signatures: [{ issuerName: null, signer: "Cy Ott", title: "Attorney-in-Fact" }],
@@ -310,6 +315,12 @@ test("a principal has the filing's words, which name the vehicle, and is never f
     [
       ["Ada Moss", `${manager} (Quarry Apartments, LLC)`, ["executive_officer", "managing_member"]],
       ["Bo Lind", "Director of Quarry Apartments, LLC", ["director"]],
+      // Only the firm is the general partner.
+      [
+        "Eve Ray",
+        "Managing Member of Elm GP Corp., the General Partner of the Issuer (Quarry Apartments, LLC)",
+        ["executive_officer", "managing_member"],
+      ],
     ],
   );
 });

@@ -153,6 +153,9 @@ const lastTwo =
   (columns: readonly Column[]): string => {
     const [before, last] = columns.slice(-2) as [Column, Column];
     const sum = sumOf(last);
+    const latest = columns.findLast((one) => sumOf(one) !== 0);
+    if (latest !== undefined && latest !== last && latest !== before)
+      return `Nothing since ${latest.label}`;
     return `${words(sum)} ${verbOf(sum)} in ${periodOf(last)}, ${words(sumOf(before))} in ${periodOf(before)}`;
   };
 

@@ -187,11 +187,14 @@ export function titleOf(signal: Signal, without: string | undefined, isMarked = 
     : html`<a href="${browsePaths.project}/${project}">${words}</a>`;
 }
 
-/** Leaves a name out of a title that goes on without it, such as `Northwind buys land`. */
+const legalForm = /^,? (?:LLC|L\.?P|Inc|Corp|Ltd)\b/i;
+
+/** Leaves a name out of a title that goes on without it, such as `Northwind buys land`, but not a firm's before its legal form. */
 export function leaveOut(title: string, name: string): string {
   const [before = "", ...others] = title.split(name);
   const after = others.join(name);
-  if (others.length === 0 || /^[\p{L}\p{N}’']/u.test(after)) return title;
+  const isWhole = !/^[\p{L}\p{N}’']/u.test(after) && !legalForm.test(after);
+  if (others.length === 0 || !isWhole) return title;
   const rest = `${before}${after}`
     .replace(" (with )", "")
     .replace(/^ \((with [^)]*)\) (.*)$/, "$2, $1")

@@ -196,7 +196,11 @@ function keyFigures(gp: Gp, linked: Linked, model: ReadModel, today: string): Ht
       : ["Raised to date", money(gp.raised_to_date_usd), "as stated"],
     ["Signals", grouped(signals.total), `${grouped(recent)} in the last 30 days`],
     ["People", grouped(people.total), added > 0 && `${grouped(added)} first named this year`],
-    ["Projects", grouped(projects.total), `${grouped(underWay)} in progress`],
+    [
+      "Projects",
+      grouped(projects.total),
+      `${grouped(underWay)} ${isFiled(gp) ? "raising" : "in progress"}`,
+    ],
     ["Markets", grouped(gp.markets.length), markets],
   ]);
 }

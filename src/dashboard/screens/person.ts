@@ -96,14 +96,14 @@ async function showPerson({ record, model, request, today }: Found<Principal>) {
 /** Returns the person's role and GP; of a filing only that and when it names the person. */
 function roleAt(person: Principal): Part {
   const { title, roles, gps, provenance, last_seen_date: last } = person;
-  const role = cutText(title ?? roles.slice(0, 1).map(valueLabel).join(""), 80);
+  const role = cutText(title ?? roles.slice(0, 1).map(valueLabel).join(""), 160);
   const at = gps.length === 1 ? recordLink("gp", gps[0]!) : counted(gps.length, "GP");
   if (isFiled(person))
     return [
       role && `${role}, `,
       ["named in ", linkTo(provenance.url, "a filing") ?? "a filing"],
       gps.length > 0 && [probably(person), " of ", at],
-      last && [", last on ", day(last)],
+      last && [", last ", /-\d\d-/.test(last) ? "on " : "in ", day(last)],
     ];
   if (gps.length === 0) return role;
   return role === "" ? at : [role, probably(person), " at ", at];

@@ -162,7 +162,8 @@ const amountNames: Partial<Record<NonNullable<Signal["amount_basis"]>, string>> 
 /** Returns the amounts that sources name, side by side. They mean different things and are never added. */
 function amounts(project: Project, signals: readonly Signal[]): Part {
   const { total_amount_usd: amount, raised_amount_usd: raised, updated_at } = project;
-  const changed = updated_at.slice(0, 10);
+  // Each filing gives a signal, the newest first.
+  const changed = isFiled(project) ? (signals[0]?.date ?? null) : updated_at.slice(0, 10);
   const named = Object.entries(amountNames).map(([basis, label]) => {
     const { amount_usd: value, date: at } = latestOf(signals, basis as Signal["amount_basis"]);
     return { label, value, at };
