@@ -143,7 +143,6 @@ function gpRecord(
     ...subjectsOf(names),
     tags: [
       ...tagsOf(forms),
-      ...(vehicles.length === 1 && latest === undefined ? ["first_time_filer"] : []),
       ...(vehicles.length >= serialVehicles ? ["serial_filer"] : []),
       ...(latest === undefined ? [] : [advised(latest)]),
       ...(aumUsd ? [sizeBand(aumUsd)] : []),
