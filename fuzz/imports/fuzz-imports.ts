@@ -1,38 +1,51 @@
 /** Tries damaged files by the thousand and judges what becomes of each. */
 import fc, { type IAsyncPropertyWithHooks } from "fast-check";
+import { weighted } from "../arbitraries.ts";
 import { printable, refuse, run, type FuzzOptions, type Violation } from "../run.ts";
+import { anyFolder, makeFolder, type FolderDraft, type FuzzFolder } from "./any-folder.ts";
 import { anyDraft, makeImport, type Draft, type FuzzImport } from "./any-import.ts";
-import { isUnfit, judgeRefusal, judgeTaken, judgeTraces } from "./judge-import.ts";
+import {
+  findForbidden,
+  isUnfit,
+  judgeFolderTaken,
+  judgeRefusal,
+  judgeTaken,
+  judgeTraces,
+} from "./judge-import.ts";
 import { openWorkshop, type Workshop } from "./workshop.ts";
 
 /** Returns what was found. */
 export async function fuzzImports(options: FuzzOptions): Promise<string[]> {
-  const ends = { taken: 0, refused: 0 };
-  const property = await eachImport((isTaken) => void ends[isTaken ? "taken" : "refused"]++);
+  const ends = { files: { taken: 0, refused: 0 }, folders: { taken: 0, refused: 0 } };
+  const property = await eachImport(
+    (what, isTaken) => void ends[what][isTaken ? "taken" : "refused"]++,
+  );
   const found = await run(property, options, options.count, "--count");
-  console.log(`imports: ${ends.taken} read to their end, ${ends.refused} refused whole`);
+  for (const [what, { taken, refused }] of Object.entries(ends))
+    console.log(`${what}: ${taken} read to their end, ${refused} refused whole`);
   return found;
 }
 
+export type AnyDraft = Draft | FolderDraft;
+
 /** Any import is taken with its sums right or refused in words, and leaves no trace that it should not. */
 export async function eachImport(
-  whenEnded: (isTaken: boolean) => void = () => {},
-): Promise<IAsyncPropertyWithHooks<[Draft]>> {
+  whenEnded: (what: "files" | "folders", isTaken: boolean) => void = () => {},
+): Promise<IAsyncPropertyWithHooks<[AnyDraft]>> {
   let shop = await openWorkshop();
-  return fc.asyncProperty(anyDraft, async (draft) => {
-    const one = makeImport(draft);
+  const any = weighted<AnyDraft>([1, anyDraft], [1, anyFolder]);
+  return fc.asyncProperty(any, async (draft) => {
+    const one = "path" in draft ? await makeFolder(draft) : makeImport(draft);
+    const isFolder = "files" in one;
     const { violations, words, isTaken } = await tryImport(shop, one);
-    whenEnded(isTaken);
+    whenEnded(isFolder ? "folders" : "files", isTaken);
     // What the next one finds must not be what this one has left.
     if (violations.length > 0) shop = await openWorkshop();
-    const { table, mapping } = one;
-    refuse(violations, () =>
-      [
-        words,
-        `table ${printable(table)}`,
-        ...(mapping === null ? [] : [`mapping ${printable(mapping)}`]),
-      ].join("\n"),
+    const parts = isFolder ? { damaged: one.damaged } : { table: one.table, mapping: one.mapping };
+    const shown = Object.entries(parts).map(
+      ([name, bytes]) => bytes && `${name} ${printable(bytes)}`,
     );
+    refuse(violations, () => [words, ...shown].join("\n"));
   });
 }
 
@@ -44,18 +57,17 @@ interface Trial {
   words: string;
 }
 
-async function tryImport(shop: Workshop, one: FuzzImport): Promise<Trial> {
+async function tryImport(shop: Workshop, one: FuzzImport | FuzzFolder): Promise<Trial> {
   const started = performance.now();
   const traces = () => judgeTraces(shop, (performance.now() - started) / 1000);
   try {
-    const unfitLines: number[] = [];
-    const taken = await shop.take(one, (entry) => {
-      if (isUnfit(one, entry)) unfitLines.push(entry.line);
-    });
+    const { violations, collected } = await ("files" in one
+      ? takeFolder(shop, one)
+      : takeFile(shop, one));
     return {
-      violations: [...judgeTaken(one, shop, taken, unfitLines), ...traces()],
+      violations: [...violations, ...traces()],
       isTaken: true,
-      words: JSON.stringify(taken.collected.rejections.listed, null, 1),
+      words: JSON.stringify(collected.rejections.listed, null, 1),
     };
   } catch (error) {
     return {
@@ -64,4 +76,21 @@ async function tryImport(shop: Workshop, one: FuzzImport): Promise<Trial> {
       words: (error as Error).stack ?? String(error),
     };
   }
+}
+
+async function takeFile(shop: Workshop, one: FuzzImport) {
+  const unfitLines: number[] = [];
+  const taken = await shop.take(one, (entry) => {
+    if (isUnfit(one, entry)) unfitLines.push(entry.line);
+  });
+  return { ...taken, violations: judgeTaken(one, shop, taken, unfitLines) };
+}
+
+async function takeFolder(shop: Workshop, one: FuzzFolder) {
+  const violations: Violation[] = [];
+  const taken = await shop.takeFolder(one, (entry) => {
+    const detail = findForbidden(one, entry);
+    if (detail !== null) violations.push({ rule: "what no record may say was taken", detail });
+  });
+  return { ...taken, violations: [...violations, ...judgeFolderTaken(one, taken)] };
 }

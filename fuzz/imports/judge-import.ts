@@ -3,11 +3,12 @@ import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { ImportFault } from "#importers/import-fault.ts";
 import type { SourceEntry } from "#records/canonical.ts";
 import type { Violation } from "../run.ts";
+import type { FuzzFolder } from "./any-folder.ts";
 import type { FuzzImport } from "./any-import.ts";
 import type { Taken, Workshop } from "./workshop.ts";
 
 /** Where a stack, an object or a missing value has got into a sentence. */
-const notWords = /\[object |\bundefined\b|\n\s+at |\bNaN\b is|^\s*$/;
+const notWords = /\[object |\bundefined\b(?! entity)|\n\s+at |\bNaN\b is|^\s*$/;
 const replacement = "\ufffd";
 const secondsMax = 5;
 
@@ -48,14 +49,56 @@ function linesIn(table: Buffer): number {
 }
 
 function judgeDocument({ table, mapping }: FuzzImport, document: string): Violation[] {
-  try {
-    JSON.parse(document);
-  } catch (error) {
-    return [{ rule: "a document is no JSON", detail: (error as Error).message }];
-  }
+  if (!isJson(document)) return [{ rule: "a document is no JSON", detail: document }];
   if (!document.includes(replacement) || holdsReplacement(table) || holdsReplacement(mapping))
     return [];
   return [{ rule: "U+FFFD was stored", detail: document }];
+}
+
+function isJson(document: string): boolean {
+  try {
+    JSON.parse(document);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Judges what became of a folder: every record that filings gave is one that an import takes. */
+export function judgeFolderTaken(
+  { isControl }: FuzzFolder,
+  { collected, documents }: Taken,
+): Violation[] {
+  const { read, accepted, rejections } = collected;
+  const violations: Violation[] = [];
+  const said = (rule: string, detail: string) => void violations.push({ rule, detail });
+  if (read !== accepted)
+    said("a record of filings was rejected", JSON.stringify(rejections.listed));
+  if (isControl && read === 0) said("a sound folder gave nothing", "");
+  for (const document of documents) if (!isJson(document)) said("a document is no JSON", document);
+  return violations;
+}
+
+/** An e-mail address, and a phone number. */
+const contacts = [/[\w.+-]+@[\w-]+\.\w+/, /(?<![\d-])\(?\d{3}\)?[\s.-]\d{3}[\s.-]\d{4}(?![\d-])/];
+/** Control characters, and what turns a text around. */
+const obeyed = [/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/];
+
+/** Returns what an entry of filings must not hold, in a record or in its evidence. */
+export function findForbidden(
+  { mayHoldContacts }: FuzzFolder,
+  { records, claims, evidence }: SourceEntry,
+): string | null {
+  const forbidden = mayHoldContacts ? obeyed : [...obeyed, ...contacts];
+  const found: string[] = [];
+  const look = (value: unknown): void => {
+    if (typeof value === "string") {
+      if (!value.isWellFormed() || forbidden.some((shape) => shape.test(value))) found.push(value);
+    } else if (typeof value === "object" && value !== null) Object.values(value).forEach(look);
+    else if (typeof value === "number" && !Number.isFinite(value)) found.push(String(value));
+  };
+  look([records, claims, evidence]);
+  return found[0] ?? null;
 }
 
 /** Then somebody else has put it there, and it is a character like others. */
@@ -76,7 +119,11 @@ export function isUnfit({ table, mapping }: FuzzImport, entry: SourceEntry): boo
 }
 
 /** A refusal of the whole file has to name it, and the line if one is to blame. */
-export function judgeRefusal(one: FuzzImport, shop: Workshop, error: unknown): Violation[] {
+export function judgeRefusal(
+  one: Pick<FuzzImport, "isControl">,
+  shop: Workshop,
+  error: unknown,
+): Violation[] {
   if (one.isControl) return [{ rule: "a sound file was refused", detail: String(error) }];
   // Ids that contradict each other are found when all records are there.
   if (error instanceof DatasetFault)
@@ -86,9 +133,12 @@ export function judgeRefusal(one: FuzzImport, shop: Workshop, error: unknown): V
   if (!(error instanceof ImportFault))
     return [{ rule: "an exception", detail: (error as Error).stack ?? String(error) }];
   const { message } = error;
-  const isNamed = [shop.tablePath, shop.mappingPath].some(
-    (path) => message.startsWith(path) && /^(?::[1-9]\d*)?: /.test(message.slice(path.length)),
-  );
+  const isNamed =
+    [shop.tablePath, shop.mappingPath].some(
+      (path) => message.startsWith(path) && /^(?::[1-9]\d*)?: /.test(message.slice(path.length)),
+    ) ||
+    (message.startsWith(shop.filingsPath) &&
+      /^\/[^:!]+(?:![^\n]*?)?(?::[1-9]\d*)?: \w/.test(message.slice(shop.filingsPath.length)));
   return [
     ...(isNamed ? [] : [{ rule: "a refusal without its file", detail: message }]),
     ...(notWords.test(message) ? [{ rule: "a refusal not in words", detail: message }] : []),

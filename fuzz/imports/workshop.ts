@@ -1,8 +1,17 @@
 /** The folder imports are tried in: a dataset that must stay as it is, and the files of the moment. */
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { openFilings } from "#cli/import-filings.ts";
 import { type Catalogue, openCatalogue } from "#datasets/catalogue.ts";
 import type { Collected } from "#datasets/collect.ts";
 import { readCsv } from "#importers/csv.ts";
@@ -13,6 +22,7 @@ import type { SourceEntry } from "#records/canonical.ts";
 import { temporaryFolder } from "../../bench/clean-up.ts";
 import { cast } from "../../test/support/cast.ts";
 import { importRecords } from "../../test/support/dataset.ts";
+import type { FuzzFolder } from "./any-folder.ts";
 import type { FuzzImport } from "./any-import.ts";
 
 export interface Taken {
@@ -25,8 +35,11 @@ export interface Workshop {
   /** Paths as a report names them. */
   tablePath: string;
   mappingPath: string;
+  filingsPath: string;
   /** @param watch sees every entry before it is checked. */
   take(one: FuzzImport, watch: (entry: SourceEntry) => void): Promise<Taken>;
+  /** Reads a folder of filings. @param watch sees every entry before it is checked. */
+  takeFolder(one: FuzzFolder, watch: (entry: SourceEntry) => void): Promise<Taken>;
   /** Files of the folder of datasets that are new, lost or changed. */
   litter(): string[];
 }
@@ -37,25 +50,48 @@ export async function openWorkshop(): Promise<Workshop> {
   const folder = temporaryFolder("fuzz", quickFolder());
   const tablePath = join(folder, "table.txt");
   const mappingPath = join(folder, "mapping.json");
+  const filingsPath = join(folder, "filings");
   const catalogue = openCatalogue(join(folder, "datasets"));
   await importRecords(catalogue, cast, { source: "own" });
   const before = tracesOf(catalogue);
+  const importAll = async (entries: AsyncIterable<SourceEntry>, isWhole: boolean) => {
+    const { collected, published } = await importRecords(catalogue, [], {
+      source,
+      entries,
+      rejectedMax: { percent: 100 },
+      isDryRun: !isWhole,
+      nowMilliseconds: Date.now(),
+    });
+    const documents = published === null ? [] : documentsIn(catalogue.pathOf(published.version));
+    if (published !== null) forget(catalogue, published.version, before);
+    return { collected, documents };
+  };
   return {
     tablePath,
     mappingPath,
-    async take(one, watch) {
+    filingsPath,
+    take(one, watch) {
       writeFileSync(tablePath, one.table);
       if (one.mapping !== null) writeFileSync(mappingPath, one.mapping);
-      const { collected, published } = await importRecords(catalogue, [], {
-        source,
-        entries: watched(tablePath, one.mapping === null ? null : mappingPath, watch),
-        rejectedMax: { percent: 100 },
-        isDryRun: !one.isWhole,
-        nowMilliseconds: Date.now(),
+      const entries = entriesIn(tablePath, one.mapping === null ? null : mappingPath);
+      return importAll(watched(entries, watch), one.isWhole);
+    },
+    async takeFolder(one, watch) {
+      rmSync(filingsPath, { recursive: true, force: true });
+      for (const [path, bytes] of one.files) {
+        mkdirSync(dirname(join(filingsPath, path)), { recursive: true });
+        writeFileSync(join(filingsPath, path), bytes);
+      }
+      const order = { folder: catalogue.folder, source, minConfidence: 0.5 };
+      const { entries, close } = await openFilings([filingsPath], {
+        ...order,
+        namedPercentMin: undefined,
       });
-      const documents = published === null ? [] : documentsIn(catalogue.pathOf(published.version));
-      if (published !== null) forget(catalogue, published.version, before);
-      return { collected, documents };
+      try {
+        return await importAll(watched(entries, watch), one.isWhole);
+      } finally {
+        close();
+      }
     },
     litter: () => differences(before, tracesOf(catalogue)),
   };
@@ -64,15 +100,15 @@ export async function openWorkshop(): Promise<Workshop> {
 /** In memory, where the system has such a folder: ten thousand files are too many for a disk that is busy otherwise. */
 const quickFolder = () => (existsSync("/dev/shm") ? "/dev/shm" : tmpdir());
 
+async function* entriesIn(tablePath: string, mappingPath: string | null) {
+  if (mappingPath === null) yield* readNdjson([tablePath]);
+  else yield* readCsv([tablePath], await readMapping(mappingPath));
+}
+
 async function* watched(
-  tablePath: string,
-  mappingPath: string | null,
+  entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>,
   watch: (entry: SourceEntry) => void,
 ): AsyncGenerator<SourceEntry> {
-  const entries =
-    mappingPath === null
-      ? readNdjson([tablePath])
-      : readCsv([tablePath], await readMapping(mappingPath));
   for await (const entry of entries) {
     watch(entry);
     yield entry;

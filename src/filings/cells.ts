@@ -69,8 +69,10 @@ const contact =
  */
 export function text(written: Written): string | null {
   if (written === null || written === undefined || written === "") return null;
-  const cell = written.slice(0, textLengthMax).replace(contact, "");
-  const found = tidy.test(cell) ? cell : clean(cell.replace(unseen, "").replace(/\p{Cc}+/gu, " "));
+  const cut = written.slice(0, textLengthMax);
+  const seen = tidy.test(cut) ? cut : cut.replace(unseen, "").replace(/\p{Cc}+/gu, " ");
+  const cell = seen.replace(contact, "");
+  const found = tidy.test(cell) ? cell : clean(cell);
   return found === "" || (found.length === 4 && found.toLowerCase() === "none") ? null : found;
 }
 

@@ -50,6 +50,9 @@ export function geographyLayout(beginning: string): Layout | undefined {
 /** How much of a ZIP code or a city lies in each county. */
 type Shares = Map<string, Map<string, number>>;
 
+/** Most characters of a market of a record. */
+const titleLengthMax = 100;
+
 /** Opens empty tables. What they say depends on the tables that are added, and not on their order. */
 export function openGeography() {
   const zips: Shares = new Map();
@@ -73,7 +76,8 @@ export function openGeography() {
     const [state, inState, title] = [cell("stateFips"), cell("countyFips"), cell("title")];
     const parts = state === null ? null : `${state.padStart(2, "0")}${inState?.padStart(3, "0")}`;
     const county = (parts ?? cell("county") ?? "").padStart(5, "0");
-    if (title === null || !/^\d{5}$/.test(county)) return false;
+    const isTitle = title !== null && title.length <= titleLengthMax && fold(title) !== "";
+    if (!isTitle || !/^\d{5}$/.test(county)) return false;
     const known = titles.get(county);
     if (known === undefined || title < known) titles.set(county, title);
     return true;

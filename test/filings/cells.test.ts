@@ -42,13 +42,14 @@ test("an e-mail address or phone number in a text is left out, and no other numb
   const cells = [
     "Director, ann@acme.example; tel. (407) 555-0100",
     "+1 407.555.0100",
+    "ann@ac\u200bme.example, 40\u00ad7-555-0100",
     "0001900013-26-000001",
     "805-1234567890",
     "021-400013",
     "32801-1234",
     "100 200 300",
   ];
-  assert.deepEqual(cells.map(text), ["Director; tel.", "+1", ...cells.slice(2)]);
+  assert.deepEqual(cells.map(text), ["Director; tel.", "+1", null, ...cells.slice(3)]);
 });
 
 test("a text that is longer than any form allows is cut", () => {

@@ -67,3 +67,11 @@ test("a table that is cut off is refused with its name", () => {
     /table\.csv: has columns of ZIP codes or counties, but no row/,
   );
 });
+
+test("a title that no record could have as its market is none", () => {
+  for (const title of ["x".repeat(101), "*"])
+    assert.equal(
+      geographyOf(cbsas.nber.replace("Montgomery, AL", title), zips.hud).marketOf(verbena),
+      null,
+    );
+});

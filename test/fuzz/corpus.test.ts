@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { test } from "node:test";
 import fc from "fast-check";
-import { eachImport } from "../../fuzz/imports/fuzz-imports.ts";
+import { type AnyDraft, eachImport } from "../../fuzz/imports/fuzz-imports.ts";
 import { type Court, judgeAnswer } from "../../fuzz/requests/judge.ts";
 import { type Answer, readAnswers } from "../../fuzz/requests/read-answers.ts";
 import { startService, type TestService } from "../support/service.ts";
@@ -59,8 +59,10 @@ test("what the fuzz has found once is answered as promised", async (t) => {
 
 test("damaged files are taken with their sums right or refused in words, and sound ones taken whole", async () => {
   const sound = { sample: "plain", part: "table", damages: [], encoding: "as it is" } as const;
-  const examples = [true, false].map((isWhole): [typeof sound & { isWhole: boolean }] => [
-    { ...sound, isWhole },
+  const folder = { path: "larch.txt", damages: [], unpacked: [], zipDamages: [] };
+  const examples = [true, false].flatMap((isWhole): [AnyDraft][] => [
+    [{ ...sound, isWhole }],
+    [{ ...folder, isWhole }],
   ]);
   await fc.assert(await eachImport(), { seed: 3, numRuns: 32, examples });
 });
