@@ -1,5 +1,6 @@
 /** Reads the tables of Form ADV that the SEC publishes, one member of an archive at a time. */
 import { ImportFault } from "#importers/import-fault.ts";
+import { existsInCalendar } from "#records/fields.ts";
 import columns from "./adv-columns.json" with { type: "json" };
 import {
   type AdvMember,
@@ -10,6 +11,7 @@ import {
   decoded,
   flag,
   formDFile,
+  named,
   type RejectedRows,
   text,
   whole,
@@ -92,6 +94,8 @@ function indexesOf(kind: AdvMember, header: readonly string[], file: string) {
 /** Values of a row by the name of their column. */
 type Values = Record<string, string | null>;
 
+const idIn = (cell: string | null) => /^[\w-]{1,40}$/.exec(text(cell) ?? "")?.[0] ?? null;
+
 /** Readers of the cells that are no mere text, by the name of their column. */
 const cellReaders: Readonly<Record<string, (cell: string | null) => unknown>> = {
   crd,
@@ -104,14 +108,19 @@ const cellReaders: Readonly<Record<string, (cell: string | null) => unknown>> = 
   isMaster: flag,
   isFeeder: flag,
   isControlPerson: flag,
-  secNumber: (cell) => /^80[12]-\d+$/.exec(text(cell) ?? "")?.[0] ?? null,
+  legalName: named,
+  businessName: named,
+  filingId: idIn,
+  fundId: idIn,
+  secNumber: (cell) => /^80[12]-\d{1,10}$/.exec(text(cell) ?? "")?.[0] ?? null,
   lei: (cell) => /^[A-Z0-9]{20}$/.exec(text(cell)?.toUpperCase() ?? "")?.[0] ?? null,
   isPerson: (cell) => text(cell)?.toUpperCase() === "I",
   ownershipCode: (cell) => /^(?:NA|[A-E])$/.exec(text(cell)?.toUpperCase() ?? "")?.[0] ?? null,
   schedule: (cell) => (text(cell)?.toUpperCase() === "B" ? "B" : "A"),
   since: (cell) => {
     const [, month, year] = /^(\d\d?)\/(\d{4})$/.exec(text(cell) ?? "") ?? [];
-    return year === undefined ? null : `${year}-${month!.padStart(2, "0")}`;
+    const iso = `${year}-${month?.padStart(2, "0")}`;
+    return existsInCalendar(iso) ? iso : null;
   },
 };
 

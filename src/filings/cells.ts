@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { clean } from "#importers/cells.ts";
 import { existsInCalendar } from "#records/fields.ts";
+import { fold } from "#records/fold.ts";
 import { type AdviserFiling, type AdviserFund, type AdviserOwner, personRoles } from "./rows.ts";
 
 /** Why a recognised filing is left out. The report counts filings by it. */
@@ -114,19 +115,24 @@ export const isIndefinite = (cell: Written): boolean => /^\s*indefinite\s*$/i.te
 
 export const flag = (cell: Written): boolean => /^\s*(?:true|1|y|yes)\s*$/i.test(cell ?? "");
 
-/** Returns a CRD number without leading zeros. Returns null if the cell has no digit but zeros. */
+/** Returns a name. Returns null for one without letters and digits. */
+export function named(cell: Written): string | null {
+  const found = text(cell);
+  return fold(found ?? "") === "" ? null : found;
+}
+
+/** Returns a CRD number without leading zeros. Returns null if the cell is no number of at most ten digits. */
 export const crd = (cell: Written): string | null =>
-  /^0*([1-9]\d*)$/.exec(text(cell) ?? "")?.[1] ?? null;
+  /^0*([1-9]\d{0,9})$/.exec(text(cell) ?? "")?.[1] ?? null;
 
 /** Returns a CIK of ten digits. Returns null if the cell is no CIK. */
 export const cik = (cell: Written): string | null => {
-  const digits = crd(cell);
-  return digits === null || digits.length > 10 ? null : digits.padStart(10, "0");
+  return crd(cell)?.padStart(10, "0") ?? null;
 };
 
 /** Returns the file number of an offering as `021-400013`, from `21-400013`, too. Returns null if it is none. */
 export const formDFile = (cell: Written): string | null => {
-  const found = /^0?21-?0*([1-9]\d*)$/.exec(text(cell) ?? "");
+  const found = /^0?21-?0*([1-9]\d{0,9})$/.exec(text(cell) ?? "");
   return found === null ? null : `021-${found[1]}`;
 };
 

@@ -6,6 +6,7 @@ import {
   date,
   flag,
   isIndefinite,
+  named,
   roles,
   type SkipReason,
   whole,
@@ -31,10 +32,10 @@ const placeIn = ({ cell }: Cells, placeOf: PlaceReader) =>
 
 /** Reads a row of each table. */
 export const partReaders = {
-  /** Returns null for an issuer without a name or a CIK. */
+  /** Returns null for an issuer without a CIK, or a name that has a letter or a digit. */
   ISSUERS(cells: Cells, placeOf: PlaceReader): Issuer | null {
     const { cell, list } = cells;
-    const [number, name, type] = [cik(cell("CIK")), cell("ENTITYNAME"), cell("ENTITYTYPE")];
+    const [number, name, type] = [cik(cell("CIK")), named(cell("ENTITYNAME")), cell("ENTITYTYPE")];
     if (number === null || name === null) return null;
     return {
       cik: number,

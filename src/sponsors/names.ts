@@ -1,4 +1,5 @@
 /** Names in filings: a firm's base name and stem, what a name says of its bearer, and which firms only serve others. */
+import { hash } from "node:crypto";
 import { editDistance } from "#records/edit-distance.ts";
 import { fold } from "#records/fold.ts";
 import { isLegalForm, withoutForm } from "#records/legal-forms.ts";
@@ -110,6 +111,12 @@ export const ownWords = (name: string): string[] =>
   coreOf(name)
     .kept.filter(isDistinctive)
     .map(({ word }) => word.replaceAll(" ", ""));
+
+/** Returns a key that is short enough for an id, of 200 characters, and for a few more after it. What is longer ends in its hash. */
+export const shortKey = (key: string): string =>
+  key.length <= 180
+    ? key
+    : `${key.slice(0, 140).toWellFormed()} ${hash("sha256", key, "hex").slice(0, 32)}`;
 
 /** Returns a text that is at most so long, with `…` for what was cut off. */
 export const cut = (text: string, lengthMax = 500): string =>

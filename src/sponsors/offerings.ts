@@ -3,7 +3,7 @@ import type { AdviserFiling, FormD } from "#filings/rows.ts";
 import type { CanonicalSignal, EvidenceDocument } from "#records/canonical.ts";
 import { fold } from "#records/fold.ts";
 import { isRealEstateFund, realEstateWord } from "./classify.ts";
-import { ownerName, readable } from "./names.ts";
+import { cut, ownerName, readable, shortKey } from "./names.ts";
 
 /**
  * Returns the date of a filing. One that no header and no index dates has the year of its accession number, which is
@@ -64,7 +64,8 @@ export function offeringsOf(filings: readonly FormD[]): Offering[] {
 
 const sum = (amounts: readonly (number | null)[]): number | null => {
   const known = amounts.filter((amount) => amount !== null);
-  return known.length === 0 ? null : known.reduce((total, amount) => total + amount, 0);
+  const total = known.reduce((all, amount) => all + amount, 0);
+  return known.length > 0 && Number.isSafeInteger(total) ? total : null;
 };
 
 /** Amounts of offerings by the latest notice of each, summed up, and the earliest first sale. */
@@ -172,7 +173,13 @@ export function adviserSignals(filings: readonly AdviserFiling[]): Signal[] {
     const name = readable(filing.businessName ?? filing.legalName);
     const source = { date, url: adviserFormOf(filing).url, origin };
     const add = (type: SignalType, subject: string[], title: string, rest: Partial<Signal>) =>
-      signals.push({ id: [type, filingId, ...subject].join(":"), type, title, ...source, ...rest });
+      signals.push({
+        id: shortKey([type, filingId, ...subject].join(":")),
+        type,
+        title,
+        ...source,
+        ...rest,
+      });
     /** Reports whether no filing before had a fund or person. In an adviser's first filing nothing is new. */
     const isNew = (type: SignalType, subject: string): boolean => {
       const isKnown = known.has(`${type} ${subject}`);
@@ -196,7 +203,7 @@ export function adviserSignals(filings: readonly AdviserFiling[]): Signal[] {
       const key = owner.crd ?? fold(owner.name);
       const { first, middle, last } = ownerName(owner);
       const person = readable([first, middle, last].filter(Boolean).join(" "));
-      const title = owner.title === null ? {} : { summary: readable(owner.title) };
+      const title = owner.title === null ? {} : { summary: cut(readable(owner.title)) };
       if (isNew("new_principal", key))
         add("new_principal", [key], `${name} named ${person} in its Form ADV`, title);
     }

@@ -5,7 +5,7 @@ import type { Provenance } from "#records/common.ts";
 import { fold } from "#records/fold.ts";
 import type { ownershipBands, principalRoles } from "#records/vocabulary.ts";
 import { correctedBy, stated, statementOf } from "./evidence.ts";
-import { cut, entityOf, isAlike, mostFrequent, ownerName, readable } from "./names.ts";
+import { cut, entityOf, isAlike, mostFrequent, ownerName, readable, shortKey } from "./names.ts";
 import { adviserFormOf, filedOn, formOf } from "./offerings.ts";
 import words from "./people-words.json" with { type: "json" };
 import type { ResolvedGp } from "./vehicles.ts";
@@ -113,7 +113,7 @@ function adviserMentions(filing: AdviserFiling): Mention[] {
     .filter(({ isPerson }) => isPerson)
     .flatMap((owner): Mention[] => {
       const { first, middle, last } = ownerName(owner);
-      if (first === "" || last === "") return [];
+      if (!isPersonal(first, last)) return [];
       const band = bands.get(owner.ownershipCode ?? "") ?? null;
       const title = owner.title ?? "Owner";
       return [
@@ -144,7 +144,7 @@ function vehicleMentions({ vehicles }: ResolvedGp<FormD>): Mention[] {
     filings.flatMap((filing) =>
       filing.persons.flatMap((person): Mention[] => {
         const { first, middle, last, roles, clarification } = person;
-        if (!first || !last || link === null || entityOf(person) !== null) return [];
+        if (!isPersonal(first, last) || link === null || entityOf(person) !== null) return [];
         const { field, said, text } = statementOf(person);
         const issuer = readable(filing.issuers[0]!.name);
         const { basis, confidence } = link.evidence;
@@ -156,7 +156,7 @@ function vehicleMentions({ vehicles }: ResolvedGp<FormD>): Mention[] {
             date: filedOn(filing),
             field,
             text,
-            ...nameParts(first, middle ?? "", last),
+            ...nameParts(first!, middle ?? "", last!),
             crd: null,
             title: clarification === null ? `${said} of ${issuer}` : `${role} (${issuer})`,
             // What follows "of" is a firm and its role: "Manager of A, the General Partner of the Issuer".
@@ -170,6 +170,10 @@ function vehicleMentions({ vehicles }: ResolvedGp<FormD>): Mention[] {
     ),
   );
 }
+
+/** Reports whether a person has a first and a last name, with a letter or digit each. */
+const isPersonal = (first: string | null, last: string | null): boolean =>
+  fold(first ?? "") !== "" && fold(last ?? "") !== "";
 
 const suffixes = /[\s,]+(jr|sr|ii|iii|iv)\.?$/i;
 const blank = /^(?:n\/?a|none|[-._*]+)$/i;
@@ -292,9 +296,12 @@ const possibleKeys = (person: Person): string[] => {
 
 /** Returns the keys of all that names a person, the lowest first. */
 const keysOf = (person: Person): string[] =>
-  [...new Set(person.map((mention) => `${mention.subject}/${nameOf(mention)}`))].sort();
+  [...new Set(person.map((mention) => shortKey(`${mention.subject}/${nameOf(mention)}`)))].sort();
 
 const isStated = ({ subject }: Mention) => subject.startsWith("crd:");
+
+/** Maximum number of characters of a first, middle or last name. */
+const partMax = 200;
 
 function principalOf(id: string, { key }: ResolvedGp<FormD>, person: Person): CanonicalPrincipal {
   const orderOf = ({ date, source }: Mention) => `${date} ${source.number}`;
@@ -317,10 +324,10 @@ function principalOf(id: string, { key }: ResolvedGp<FormD>, person: Person): Ca
   return {
     record: "principal",
     id,
-    name: [named.first, named.middle, last].filter(Boolean).join(" "),
-    first_name: named.first,
-    middle_name: named.middle,
-    last_name: last,
+    name: cut([named.first, named.middle, last].filter(Boolean).join(" ")),
+    first_name: cut(named.first, partMax),
+    middle_name: named.middle && cut(named.middle, partMax),
+    last_name: cut(last, partMax),
     title: cut(title),
     roles: [...new Set(byDate.flatMap(({ roles }) => roles))],
     ownership_band: band,

@@ -127,14 +127,17 @@ function gpRecord(
     latest?.businessName ?? "",
     ...(latest?.otherNames ?? []),
     ...vehicles.map((vehicle) => vehicle.link!.evidence.firm),
-  ].filter((name) => fold(name) !== fold(gp.name) && firmKey(name) !== firmKey(legalName ?? ""));
+  ].filter(
+    (name) =>
+      !["", fold(gp.name)].includes(fold(name)) && firmKey(name) !== firmKey(legalName ?? ""),
+  );
   return {
     record: "gp",
     id: gp.key,
     name: cut(gp.name),
     legal_name: legalName && cut(readable(legalName)),
     aliases: known(aliases.map((name) => cut(readable(name)))).sort(),
-    hq_city: place.city && readable(place.city),
+    hq_city: place.city && cut(readable(place.city), 200),
     hq_state: place.state,
     hq_country: place.country,
     aum_usd: aumUsd,

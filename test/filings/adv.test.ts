@@ -110,6 +110,23 @@ test("owners, funds, their partners, file numbers and CIKs are read by the names
   ]);
 });
 
+test("a month that does not exist and a number longer than any are none, and a name without a letter is no adviser's", async () => {
+  const owner = `FilingID,Full Legal Name,DE/FE/I,Title or Status,Status Acquired,Ownership Code,Control Person,OwnerID
+77,"MOSS, ADA",I,MEMBER,13/2012,F,Y,${"4".repeat(4000)}`;
+  const [row] = (await read("owners", owner)).rows;
+  assert.ok(row?.kind === "owners");
+  assert.deepEqual([row.owner.since, row.owner.crd], [null, null]);
+  const base = `FilingID,DateSubmitted,1A,1B1,1E1,1F1-Street 1,1F1-City,1F1-State,1F1-Country,1F1-Postal
+1,07/10/2026,***,,5,,,,,
+2,07/10/2026,Elm LLC,***,6,,,,,`;
+  const { rows, rejected } = await read("base", base);
+  assert.deepEqual(
+    rows.map((one) => one.kind === "base" && [one.filing.legalName, one.filing.businessName]),
+    [["Elm LLC", null]],
+  );
+  assert.equal(rejected.firstLine, 2);
+});
+
 const partners = (...rows: string[]) =>
   read("partners", ['FilingID,ReferenceID,"Name of Partner, etc."', ...rows].join("\n"));
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { canonicalValidators } from "#records/canonical.ts";
+import { checkRecord } from "#records/check-record.ts";
 import type { Correction } from "#filings/rows.ts";
-import { person } from "./form-d.ts";
+import { person, placeIn } from "./form-d.ts";
 import { adviserOf, formD, fundOf, ownerOf, resolved } from "./world.ts";
 
 const manager = "Manager of Alder Ridge Capital LLC, the Manager of the Issuer";
@@ -407,22 +407,40 @@ test("words in names hint at strategies, types and themes, but not words that pl
   assert.deepEqual(hintsOf("Cinder Bridge on Quarry Green, LLC"), [null, "residential_other", []]);
 });
 
-test("every record is one that an import accepts", () => {
+test("every record is one that an import accepts, however long or empty names are", () => {
+  const long = "x".repeat(4000);
   const { records } = resolved({
     forms: [
       formD({ ...quarry, offeredUsd: 5, soldUsd: 5, remainingUsd: 0, firstSaleOn: "2025-01-01" }),
-      formD({ cik: 9, name: "x".repeat(700) }),
+      formD({
+        cik: 9,
+        name: `${long} Apartments, LLC`,
+        persons: [
+          person(long, long, `Manager of ${long} Realty LLC, the Manager of the Issuer`),
+          person(`${long}n`, long, manager, { middle: long }),
+          person(".", "-"),
+        ],
+      }),
+      formD({ ...quarry, cik: 10, soldUsd: Number.MAX_SAFE_INTEGER }),
+      formD({ ...quarry, cik: 11, soldUsd: Number.MAX_SAFE_INTEGER }),
     ],
     advisers: [
-      [
+      ["1", "2"].map((filingId) =>
         adviserOf("77", "OAKLINE REALTY LLC", {
-          owners: [ownerOf("MOSS, ADA", { ownershipCode: "E", since: "2012-09" })],
+          filingId,
+          otherNames: [long, "***"],
+          place: { ...placeIn(), city: long },
+          owners: [
+            ownerOf("MOSS, ADA", { ownershipCode: "E", since: "2012-09" }),
+            ownerOf(`${long}, ${long}${filingId}`, { title: long }),
+          ],
+          funds: [fundOf(`${long}${filingId}`, { type: "Real Estate Fund" }), fundOf("***")],
         }),
-      ],
+      ),
     ],
   });
-  for (const record of records)
-    assert.ok(canonicalValidators[record.record].Check(record), JSON.stringify(record));
+  assert.ok(records.some(({ id }) => id.startsWith("fund_reported:2:xx")));
+  for (const record of records) assert.deepEqual(checkRecord(record), [], JSON.stringify(record));
 });
 
 test("a GP's funds are those of its Form ADV and its notices, one where file number or name is one, largest first", () => {
