@@ -17,8 +17,7 @@ import {
   placeDocuments,
   readDocuments,
 } from "#search/dataset-parts.ts";
-import { runInTurns } from "#search/prepare-in-turns.ts";
-import { openReadModel, type ReadModel } from "#search/read-model.ts";
+import { openReadModel, type ReadModel, runInTurns } from "#search/read-model.ts";
 import { openForBlock } from "#store/whole-file.ts";
 import { type Catalogue, openCatalogue } from "./catalogue.ts";
 import { compareGenerations, type Difference, differingNames, type Members } from "./compare.ts";

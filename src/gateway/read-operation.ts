@@ -9,7 +9,7 @@ import { echo, Problem } from "#problems.ts";
 import { vocabularyOf, vocabularyPath } from "#operations/vocabulary.ts";
 import { damagedText, type Explanation } from "#records/explanation.ts";
 import { isRelative } from "#search/dates.ts";
-import { runInTurns } from "#search/prepare-in-turns.ts";
+import { runInTurns } from "#search/read-model.ts";
 import type { SentBody } from "./answer-cache.ts";
 import type { Found } from "./gateway.ts";
 import { answerTag, descriptionLink, pageLinks, preferredType } from "./headers.ts";

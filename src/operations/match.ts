@@ -1,8 +1,7 @@
 /** Matching of lists: its limits and cost, its work in slices, and a match as a row of a table. */
 import type { Column } from "#csv.ts";
 import { type Match, matchList, type WantedGp } from "#search/match-list.ts";
-import { runInTurns } from "#search/prepare-in-turns.ts";
-import type { ReadModel } from "#search/read-model.ts";
+import { type ReadModel, runInTurns } from "#search/read-model.ts";
 
 /** Maximum number of names in a list. */
 export const namesMax = 5000;

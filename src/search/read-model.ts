@@ -1,4 +1,5 @@
 /** Queries of a dataset in memory: which records satisfy a filter, how many they are, and how many carry a value. */
+import { setImmediate } from "node:timers/promises";
 import { declarations } from "#records/declarations.ts";
 import type { Filterable } from "#records/filterable.ts";
 import { fold } from "#records/fold.ts";
@@ -393,3 +394,26 @@ function pageInOrder(
     if (hasBit(found, order[i]!) && skip-- <= 0) page.push(order[i]!);
   return page;
 }
+
+/** Maximum time that steps are run before other work may run, in ms. */
+const turnMilliseconds = 2;
+
+/** Runs steps, and lets other work run in between. Stops and returns false once `isWanted` does. */
+export async function runInTurns(steps: Iterable<void>, isWanted = () => true): Promise<boolean> {
+  let begun = performance.now();
+  for (const _ of steps) {
+    if (performance.now() - begun < turnMilliseconds) continue;
+    await setImmediate();
+    if (!isWanted()) return false;
+    begun = performance.now();
+  }
+  return true;
+}
+
+/** Prepares a model for a query, and lets other work run in between. */
+export const prepareInTurns = (
+  model: ReadModel,
+  kind: RecordKind,
+  filter: Filter,
+  order?: Order,
+): Promise<unknown> => runInTurns(model.prepare(kind, filter, order));

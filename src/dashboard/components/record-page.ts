@@ -31,8 +31,7 @@ import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
-import { prepareInTurns } from "#search/prepare-in-turns.ts";
-import type { Filter, NamedKind, ReadModel } from "#search/read-model.ts";
+import { type Filter, type NamedKind, prepareInTurns, type ReadModel } from "#search/read-model.ts";
 import { accountPage, wordReply } from "./page.ts";
 import {
   bandText,

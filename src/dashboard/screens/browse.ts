@@ -36,8 +36,7 @@ import { counted, grouped, wordList } from "#pages/prose.ts";
 import { Problem } from "#problems.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import type { Miss } from "#search/facet-index.ts";
-import { prepareInTurns } from "#search/prepare-in-turns.ts";
-import type { ReadModel } from "#search/read-model.ts";
+import { prepareInTurns, type ReadModel } from "#search/read-model.ts";
 import { allowanceOf, downloadForm } from "./download.ts";
 
 export const browseRoutes: readonly Route[] = [

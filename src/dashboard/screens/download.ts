@@ -31,8 +31,7 @@ import { Problem } from "#problems.ts";
 import type { RecordMembers } from "#records/columns.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
-import { prepareInTurns } from "#search/prepare-in-turns.ts";
-import type { ReadModel } from "#search/read-model.ts";
+import { prepareInTurns, type ReadModel } from "#search/read-model.ts";
 
 const downloadPath = (kind: RecordKind) => `${browsePaths[kind]}/download` as const;
 

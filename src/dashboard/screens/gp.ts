@@ -46,8 +46,7 @@ import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
 import { placeOfMarket } from "#search/market-places.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
-import { prepareInTurns } from "#search/prepare-in-turns.ts";
-import type { ReadModel } from "#search/read-model.ts";
+import { prepareInTurns, type ReadModel } from "#search/read-model.ts";
 
 export const browseGpRoutes: readonly Route[] = [recordRoute("gp", showGp)];
 

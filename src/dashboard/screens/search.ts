@@ -22,8 +22,7 @@ import type { Gp } from "#records/gp.ts";
 import type { Principal } from "#records/principal.ts";
 import type { Project } from "#records/project.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
-import { prepareInTurns } from "#search/prepare-in-turns.ts";
-import type { NamedKind, ReadModel } from "#search/read-model.ts";
+import { type NamedKind, prepareInTurns, type ReadModel } from "#search/read-model.ts";
 
 export const searchRoutes: readonly Route[] = [
   route("/search", "reader", {
