@@ -1,5 +1,6 @@
 /** Faults of datasets that cannot be built, verified, published or opened, with their remedies. */
-import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import { readFileSync, readSync } from "node:fs";
+import { openForBlock } from "#store/whole-file.ts";
 
 /**
  * Reason of a fault:
@@ -57,15 +58,12 @@ export function unread(path: string): { fault: string; mend: string } | null {
 
 /** Returns the system's reason for refusing to read a file. Returns null if the file can be read or does not exist. */
 export function whyNotRead(path: string): string | null {
-  let file: number | undefined;
   try {
-    file = openSync(path, "r");
-    readSync(file, Buffer.alloc(1));
+    using file = openForBlock(path, "r");
+    readSync(file.fd, Buffer.alloc(1));
     return null;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     return code === "ENOENT" ? null : message;
-  } finally {
-    if (file !== undefined) closeSync(file);
   }
 }

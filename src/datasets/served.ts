@@ -32,14 +32,13 @@ export function loadGeneration(path: string, expected: Generation): DatasetParts
   if (bytes !== undefined && bytes !== expected.bytes)
     throw refusalOf(path, otherSizeWords(bytes, expected));
   const { db, meta } = openAs(path, expected);
+  using _ = db;
   try {
     const { index, documents } = readServed(db, meta);
     const { version, built_at: updatedAt } = meta;
     return { ...index, documents, version, updatedAt, sources: readSources(db) };
   } catch (error) {
     throw refusalOf(path, otherFileWords((error as Error).message));
-  } finally {
-    db.close();
   }
 }
 

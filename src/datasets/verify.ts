@@ -37,6 +37,7 @@ const batchSize = 128;
 /** Verifies a generation's file. @throws DatasetFault that names the fault, with the given advice. */
 export function verifyGeneration(path: string, advice = ""): void {
   const { db, meta } = openGeneration(path);
+  using _ = db;
   const damage = (what: string) =>
     new DatasetFault(`The dataset ${path} is damaged: ${what}.${advice}`);
   try {
@@ -44,8 +45,6 @@ export function verifyGeneration(path: string, advice = ""): void {
     if (fault !== undefined) throw damage(fault);
   } catch (error) {
     throw error instanceof DatasetFault ? error : damage((error as Error).message);
-  } finally {
-    db.close();
   }
 }
 
