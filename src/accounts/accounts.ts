@@ -347,7 +347,7 @@ export async function close(
   await writeAudit(transaction, "account.closed", { actor, account, subject: id, now });
 }
 
-/** Closes an account without revoking its keys, inside a transaction. Deletes its memberships, links, notices and followed views. */
+/** Closes an account, but revokes no keys. Deletes its memberships, links, notices and followed views. */
 export async function closeRows(
   transaction: ControlTransaction,
   { account, id, at }: { account: number; id: string; at: string },

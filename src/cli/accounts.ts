@@ -31,7 +31,7 @@ import { quotaMax } from "#limits/policy.ts";
 import { operator } from "#store/audit.ts";
 import type { Quotas } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { counted } from "#words.ts";
+import { counted, grouped } from "#words.ts";
 import {
   argument,
   choice,
@@ -54,7 +54,7 @@ type GivenQuota = number | "default";
 const quotaOption = (name: string, seconds: string) =>
   option(
     `--per-${name} <n>`,
-    `requests in ${seconds} seconds: 1 to ${quotaMax.toLocaleString("en-US")}, or default`,
+    `requests in ${seconds} seconds: 1 to ${grouped(quotaMax)}, or default`,
     parseQuota,
   );
 
@@ -69,7 +69,7 @@ function parseQuota(text: string): GivenQuota {
   if (text === "default") return text;
   if (!/^[0-9]{1,15}$/.test(text))
     throw new InvalidArgumentError(
-      `Write a whole number from 1 to ${quotaMax.toLocaleString("en-US")}, or default.`,
+      `Write a whole number from 1 to ${grouped(quotaMax)}, or default.`,
     );
   return Number(text);
 }

@@ -11,7 +11,7 @@ import { readConfig } from "#config.ts";
 import { Fault, parseDatabaseUrl } from "#config/settings.ts";
 import { whyNotRead } from "#datasets/dataset-fault.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
-import { counted } from "#words.ts";
+import { counted, grouped } from "#words.ts";
 import { argument, command, flag, option } from "./command.ts";
 import { CommandFault, exitCodes, usageFault } from "./command-fault.ts";
 import { dataFolderFault } from "./datasets-folder.ts";
@@ -67,7 +67,7 @@ export const backupCommand = command({
   }),
   text: ({ file, manifest, bytes, sha256 }, { control }) =>
     [
-      `Wrote a backup of ${manifest.files.map(({ path }) => path).join(", ")} to ${placeOf(file)}: ${bytes.toLocaleString("en-US")} bytes.`,
+      `Wrote a backup of ${manifest.files.map(({ path }) => path).join(", ")} to ${placeOf(file)}: ${grouped(bytes)} bytes.`,
       manifest.dataset === null && !control && "No dataset is published, so the backup has none.",
       !manifest.requests &&
         !control &&

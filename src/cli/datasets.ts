@@ -10,6 +10,7 @@ import type { DatasetStore } from "#datasets/store.ts";
 import { recordKinds } from "#records/kinds.ts";
 import { allCounts, changeKinds } from "#records/publication.ts";
 import { type AuditAction, operator } from "#store/audit.ts";
+import { grouped } from "#words.ts";
 import { CommandFault, exitCodes, usageFault } from "./command-fault.ts";
 import { argument, type CliContext, command, family, flag, option } from "./command.ts";
 import { dataDirOf, noteChange } from "./data-dir.ts";
@@ -270,7 +271,7 @@ const prune = command({
     const why = failures.length === 0 ? ", because every dataset has to be kept" : "";
     if (removed.length === 0) return [...kept, `Nothing was deleted${why}.`].join("\n");
     const what = isDryRun ? "Would delete" : "Deleted";
-    const sum = `${what} ${countText(pruned)} and ${isDryRun ? "free" : "freed"} ${freedBytes(pruned).toLocaleString("en-US")} bytes.`;
+    const sum = `${what} ${countText(pruned)} and ${isDryRun ? "free" : "freed"} ${grouped(freedBytes(pruned))} bytes.`;
     return [...removed.map(({ version }) => version), ...kept, sum].join("\n");
   },
   fault: ({ failures: [failure] }, context) =>

@@ -14,6 +14,7 @@ import { demoSource } from "#records/common.ts";
 import { service } from "#store/audit.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import type { ControlStore } from "#store/stores.ts";
+import { grouped } from "#words.ts";
 import type { CliContext } from "./command.ts";
 import { dataDirOf, noteChange, withControl } from "./data-dir.ts";
 import { changeDatasets, dataFolderFault, lookAtDatasets } from "./datasets-folder.ts";
@@ -110,7 +111,7 @@ async function publishState(
       rejectedMax: { lines: 0 },
       isDryRun: false,
       nowMilliseconds: context.now(),
-      onProgress: (some, done) => onProgress?.(some, done, all.toLocaleString("en-US")),
+      onProgress: (some, done) => onProgress?.(some, done, grouped(all)),
     });
     const subject = published!.version;
     await noteChange(context, { actor: service, action: "dataset.published", subject });
@@ -179,8 +180,7 @@ async function findKeptKey(
 export function demoText(address: string, demo: Demo): string {
   const { key, expiresAt, inventedCount } = demo;
   const until = `${expiresAt.slice(0, 16).replace("T", " ")} UTC`;
-  const records =
-    inventedCount > 0 ? ` with ${inventedCount.toLocaleString("en-US")} invented records` : "";
+  const records = inventedCount > 0 ? ` with ${grouped(inventedCount)} invented records` : "";
   return `
 gp-records answers at ${address}${records}
 

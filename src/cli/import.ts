@@ -76,7 +76,7 @@ const options = {
 };
 
 type Given = Values<typeof args> & Values<typeof options>;
-/** What every import is told. */
+/** Order of an import, whatever its format. */
 type Order = Pick<Given, "source" | keyof typeof guards> & Partial<Pick<Given, "isMerge">>;
 
 /** Output and failures of every format. */
@@ -190,7 +190,7 @@ async function suggest(
 interface Imported {
   given: Order;
   result: ImportResult;
-  /** What an import of filings read and named; undefined for other formats. */
+  /** Summary of an import of filings; undefined for other formats. */
   filings?: FilingsSummary;
   /** Datasets deleted after the publication. */
   cleared: Cleared;

@@ -30,7 +30,7 @@ export function readCookie(
 }
 
 /**
- * Returns a `set-cookie` value. The session cookie lasts until the browser is closed, the other cookie as long as the browser is known.
+ * Returns a `set-cookie` value. The session cookie lasts until the browser is closed, the other for `knownBrowserDays`.
  * @param maxAge seconds; 0 to end the cookie.
  */
 export const setCookie = (

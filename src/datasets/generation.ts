@@ -15,7 +15,7 @@ export interface Generation {
   sha256: string;
   bytes: number;
   records: Record<RecordKind, number>;
-  /** What the importer of a source said of its last import, by source. Some importers say nothing. */
+  /** Report of the importer on the last import of a source, by source. Some importers make none. */
   reports: Record<string, object>;
   built_at: string;
   /** Version that was current when it was built, whose other sources it carries over; null if none was. */

@@ -389,8 +389,8 @@ async function lockImports(url: string): Promise<() => Promise<void>> {
 }
 
 /**
- * SQL that finds the holder; a role may not see when another role's session started. A holder takes the lock as its session starts, so
- * `since` is the start of the session.
+ * SQL that finds the holder. A holder takes the lock as its session starts, so `since` is the start of the session. A
+ * role may not see when another role's session started.
  */
 const holderSql = `
   select replace(a.application_name, 'gp-records ', '') as name, ${timeText("a.backend_start", "since")}

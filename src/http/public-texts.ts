@@ -25,7 +25,7 @@ import { hoursKeptDays } from "#usage/retention.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { describeApi } from "./describe-api.ts";
 
-/** Returns functions that make the texts. The landing page, its index and the page about privacy describe the current dataset. */
+/** Returns functions that make the texts. Those of the landing page and `/privacy` describe the current dataset. */
 export function openPublicTexts(http: HttpDependencies) {
   const { operations } = http;
   const { publicUrl, pageSizeMax } = http.config;

@@ -156,7 +156,7 @@ export async function* readRows(file: string, mapping: TableFormat): AsyncGenera
   }
 }
 
-/** How a table is written. */
+/** Format of a table. */
 type TableFormat = Pick<Mapping, "delimiter" | "encoding" | "quotes">;
 
 function formatOf({ delimiter = ",", quotes = delimiter !== "\t" }: TableFormat): Options {

@@ -35,7 +35,7 @@ export interface ToolDependencies extends Pick<
   answers: AnswerSource;
 }
 
-/** What tools are made from. */
+/** Dependencies from which tools are made. */
 export interface ToolParts extends ToolDependencies {
   /** Operations under the names of their tools, because faults name tools, not paths. */
   asTools: Parameters<typeof readParameters>[3];

@@ -229,7 +229,7 @@ const [lists, reads] = [true, false].map((isList) =>
     .map((operation): Link => [referenceOf(operation), operation.name]),
 ) as [Link[], Link[]];
 
-/** What the API offers, each with the pages that explain it. */
+/** Offers of the API, each with the pages that explain it. */
 const offers: readonly (readonly [title: string, text: string, links: readonly Link[]])[] = [
   ["One request, the whole GP", "A name finds a GP with its people and signals: ", reads],
   ["Any filter, any order", "Lists combine the values of records, with exact totals: ", lists],

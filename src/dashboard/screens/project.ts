@@ -233,7 +233,7 @@ function map({ latitude, longitude, name }: Project): Part {
   return drawing && card({ title: "Map", aside, body: drawing });
 }
 
-/** How the market is known, as the end of a sentence. */
+/** Bases on which a market is known, as ends of a sentence. */
 const marketBasisWords: Readonly<Record<NonNullable<Project["market_basis"]>, string>> = {
   property_address: "from the property’s own address",
   issuer_address: "from the issuer’s address; the property may be elsewhere",
