@@ -43,7 +43,7 @@ export function landingPage(facts: ServiceFacts): string {
     site,
     title: "Records of real-estate General Partners",
     description:
-      "Real-estate General Partners, the people who run them, their signals and projects, on pages and over an API.",
+      "Real-estate General Partners, their people, signals and projects, on pages and over an API.",
     path: "/",
     styles: ["plot.css", "records.css"],
     main: html`<div class="landing">
@@ -87,7 +87,7 @@ function opening(facts: ServiceFacts): Html {
   const keyHref = account?.isOpen === true ? `${account.url}/sign-up` : "#key";
   return html`<h1>${isDemo ? "Who raises, buys and builds in US real estate" : site.name}</h1>
     <p class="lede">
-      General Partners in real estate, the people who run them, what they file and what they build.
+      General Partners in real estate, their people, what they file and what they build.
       ${isOpen ? "Search them here, or read them over one API." : "Read them on pages and over one API."}
     </p>
     <p class="actions">

@@ -56,7 +56,7 @@ export function candidateOf(
   return {
     ...rest,
     basis,
-    confidence: (refusal === null ? confidence : undefined) ?? confidenceOf[basis],
+    confidence: (basis === given.basis ? confidence : undefined) ?? confidenceOf[basis],
     document,
     isTaken: refusal === null,
     why: refusal ?? given.why,
