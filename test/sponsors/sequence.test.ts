@@ -4,7 +4,13 @@ import { test, type TestContext } from "node:test";
 import { day } from "../datasets/published.ts";
 import { seededRandom } from "../support/awkward/random.ts";
 import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
-import { followSequence, type GrowingFolder, type Imports, openFolder } from "./sequence.ts";
+import {
+  contentOf,
+  followSequence,
+  type GrowingFolder,
+  type Imports,
+  openFolder,
+} from "./sequence.ts";
 import { resolved } from "./world.ts";
 
 /** Imports of typed rows, without files. */
@@ -49,4 +55,17 @@ test("ten orders of the files give one hash", async (t) => {
     hashes.add(catalogue.current()!.hash);
   }
   assert.equal(hashes.size, 1);
+});
+
+test("a folder imported again after another gives the records of before, but for ids that lead on", async (t) => {
+  for (const seed of [2, 3]) {
+    const [one, other] = [openFolder(seededRandom(seed)), openFolder(seededRandom(seed + 50))];
+    for (const folder of [one, other]) for (let quarter = 1; quarter <= 6; quarter++) folder.grow();
+    const [again, alone] = [importsInMemory(t), importsInMemory(t)];
+    await again.importFolder(one, 1);
+    await again.importFolder(other, 2);
+    await again.importFolder(one, 3);
+    await alone.importFolder(one, 3);
+    assert.deepEqual(contentOf(again.catalogue), contentOf(alone.catalogue));
+  }
 });

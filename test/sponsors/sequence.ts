@@ -270,7 +270,7 @@ function writtenCorrection({ why, ...one }: Correction): object {
 }
 
 /** Records by kind and key, with keys in place of ids and without what later imports may tell otherwise. */
-function contentOf(catalogue: Catalogue): object {
+export function contentOf(catalogue: Catalogue): object {
   const keyOf = new Map<string, string>();
   for (const { source_id, public_id } of rows(catalogue, "select * from canonical"))
     keyOf.set(public_id, source_id);
