@@ -73,7 +73,7 @@ const recordsSections = (facts: PrivacyFacts): Html =>
     <p>
       People who run, direct or own a firm in real estate or whom a filing names, with what is in
       this table as far as the source states it. Titles and texts of other records may name them
-      too.
+      too, and so may the words of filings that tell why a record says what it says.
     </p>
     ${table({
       label: "What a record of a person has",

@@ -56,6 +56,7 @@ test("/privacy says who sees records, and that invented people are invented", ()
 test("/privacy says what the records are not for, and that the SEC does not review filings", () => {
   const words = wordsWith({});
   assert.match(words, /are not for decisions about anybody's credit, employment or tenancy\./);
+  assert.match(words, /too, and so may the words of filings that tell why/);
   assert.match(words, /What is from filings was reported to the SEC, which does not review it\./);
 });
 
