@@ -150,13 +150,16 @@ test("pages of records from filings say what a filing is, and no more than it sa
       "Reported sold $38M in notices of offerings",
       "$11M more sold, according to 2 notices",
       "In all: $38M reported sold",
-      "Projects 1 1 raising",
+      "Projects 1 1 reported on offer",
     );
     const haven = await user.get(pathOf("projects", "haven"));
     assertSays(haven, "Reported sold $15M", "75 % of the amount is reported sold");
     // By the filing, whenever it was imported.
     assertSays(haven, "Reported sold in the record $15M 2 Oct 2026");
-    for (const page of [larkmoor, haven]) assertLeavesOut(page, /raised/i);
+    assertSays(haven, "Status Reported on offer");
+    const list = await user.get("/browse/projects");
+    assertSays(list, "Larkmoor Haven Reported on offer");
+    for (const page of [larkmoor, haven]) assertLeavesOut(page, /rais(?:ed|ing)/i);
     assertLeavesOut(await user.get("/browse/signals"), /raised/i);
     assertSays(await user.get(pathOf("gps", "own")), "Raised to date $5M as stated");
     assertSays(await user.get(pathOf("projects", "plain")), "50 % of the amount is raised");

@@ -123,7 +123,7 @@ function pageOf(
       </nav>
       <div class="name-line">
         <h1>${name}</h1>
-        ${status !== undefined && html`<span class="badge">${valueLabel(status)}</span>`}
+        ${status !== undefined && html`<span class="badge">${status}</span>`}
         <span class="${badge}" title="${provenanceWords(provenance)}">${certainty}</span>
       </div>
       <p class="lede">

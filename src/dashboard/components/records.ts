@@ -277,9 +277,19 @@ export const signalColumns = {
   date: sorted("Date", "date", day),
 } satisfies Record<string, Column<Signal>>;
 
+/** Statuses as filings give them, which tell of the offering and not of the building. */
+const filedStatuses: ReadonlyMap<string, string> = new Map([
+  ["raising", "Reported on offer"],
+  ["closed", "Reported sold"],
+]);
+
+/** Returns a project's status in words. */
+export const statusOf = (project: Project): string =>
+  (isFiled(project) && filedStatuses.get(project.status)) || valueLabel(project.status);
+
 export const projectColumns = {
   name: nameColumn("project"),
-  status: { label: "Status", cell: ({ status }) => valueLabel(status) },
+  status: { label: "Status", cell: statusOf },
   property: { label: "Property", cell: ({ property_type }) => valueLabel(property_type) },
   gp: gpColumn,
   place: { label: "Place", cell: placeOf },

@@ -198,7 +198,7 @@ function keyFigures(gp: Gp, linked: Linked, model: ReadModel, today: string): Ht
     [
       "Projects",
       grouped(projects.total),
-      `${grouped(underWay)} ${isFiled(gp) ? "raising" : "in progress"}`,
+      `${grouped(underWay)} ${isFiled(gp) ? "reported on offer" : "in progress"}`,
     ],
     ["Markets", grouped(gp.markets.length), markets],
   ]);

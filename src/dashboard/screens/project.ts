@@ -20,6 +20,7 @@ import {
   probableGps,
   probably,
   reportedSold,
+  statusOf,
 } from "#dashboard/components/records.ts";
 import type { Route } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
@@ -44,7 +45,7 @@ async function showProject({ record: project, model, today }: Found<Project>) {
   const miles = { label: "Miles", isNumber: true, cell: (one: Neighbour) => one.miles.toFixed(1) };
   return {
     market,
-    status: project.status,
+    status: statusOf(project),
     facts: [
       [kindOf(project), gps.length > 0 && [probably(project), " by ", gpLinks(gps)]],
       gps.length === 0 && isFiled(project) && "no filing names a sponsor",
@@ -248,7 +249,7 @@ function facts(project: Project, model: ReadModel): Html {
   ];
   return factsCard("project", project, [
     ["Kind", kindOf(project)],
-    ["Status", valueLabel(project.status)],
+    ["Status", statusOf(project)],
     ["Strategy", project.strategy && valueLabel(project.strategy)],
     ["GPs", probableGps(project)],
     ["Market", marketFact],
