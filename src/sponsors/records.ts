@@ -87,8 +87,12 @@ function* gpEntries(
     ...gp.vehicles.map(({ cik }) => `cik:${cik}`),
   ];
   const ids = new Set([...claims, ...claims.map((key) => publicId("gp", key))]);
-  const renames = corrections.filter((one) => one.kind === "is" && ids.has(one.gp));
-  const evidence = gpEvidence(gp, advisers, renames);
+  const named = corrections.filter(
+    (one) =>
+      (one.kind === "is" && ids.has(one.gp)) ||
+      (one.kind === "same" && one.gps.every((id) => ids.has(id))),
+  );
+  const evidence = gpEvidence(gp, advisers, named);
   yield entryOf(gpRecord(gp, advisers, geography), origin, { claims, evidence });
   const personId = (key: string) => publicId("principal", key);
   for (const one of principalsOf(gp, advisers, corrections, unmet, personId)) {

@@ -407,6 +407,20 @@ test("words in names hint at strategies, types and themes, but not words that pl
   assert.deepEqual(hintsOf("Cinder Bridge on Quarry Green, LLC"), [null, "residential_other", []]);
 });
 
+test("a GP that a correction makes of two is explained by it", () => {
+  const bo = person("BO", "LIND", "Manager of Birch Hollow Capital LLC, the Manager of the Issuer");
+  const ids = ["cik:0000000001", "cik:0000000002"] as const;
+  const { entries } = resolved({
+    forms: [formD(quarry), formD({ cik: 2, name: "MILL APARTMENTS, LLC", persons: [bo] })],
+    corrections: [{ kind: "same", gps: ids, why: "They share a letterhead", line: 1 }],
+  });
+  const gps = entries.filter(({ records }) => records[0]!.record === "gp");
+  assert.deepEqual(
+    gps.map(({ evidence }) => [evidence![0]!.text, evidence![0]!.basis]),
+    [["They share a letterhead", "corrected"]],
+  );
+});
+
 test("every record is one that an import accepts, however long or empty names are", () => {
   const long = "x".repeat(4000);
   const { records } = resolved({
