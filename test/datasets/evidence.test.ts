@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
-import { evidenceColumns, openEvidenceReader } from "#datasets/evidence.ts";
+import { DatasetFault } from "#datasets/dataset-fault.ts";
+import { mintId } from "#datasets/draft-record.ts";
+import { evidenceColumns, explainPublished, openEvidenceReader } from "#datasets/evidence.ts";
 import { verifyGeneration } from "#datasets/verify.ts";
 import type { Evidence, SourceEntry } from "#records/canonical.ts";
-import { changeDataset } from "../support/damage.ts";
+import { changeDataset, flipByte } from "../support/damage.ts";
 import {
   entriesOf,
   type ImportOptions,
@@ -147,6 +150,35 @@ test("a dataset whose evidence is of no record, or was changed, is damaged", asy
     changeDataset(catalogue, published!.version, sql);
     assert.throws(() => verifyGeneration(catalogue.pathOf(published!.version)), fault);
   }
+});
+
+test("a flipped bit of a dataset leaves an explanation as it was, or is refused, and never explains otherwise", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const record = project("quarry", { provenance: { basis: "sponsor_text", confidence: 0.9 } });
+  const evidence = [evidenceOf(1), evidenceOf(2, { is_taken: 0, others: ["a-3"] })];
+  await deliver(catalogue, 1, [entry(record, evidence), entry(gp("acme"), [evidenceOf(3)])]);
+  const generation = catalogue.find(catalogue.currentVersion()!)!;
+  const path = catalogue.pathOf(generation.version);
+  const id = mintId("project", "own", "quarry");
+  const explain = () => explainPublished(path, generation, id);
+  const sound = explain();
+  assert.equal(sound!.evidence.length, 2);
+  const outcomes = { same: 0, refused: 0, missing: 0 };
+  const written = Array.from(readFileSync(path).entries()).filter(([, byte]) => byte !== 0);
+  for (const [offset] of written.filter((_, i) => i % 5 === 0)) {
+    flipByte(path, offset);
+    try {
+      const told = explain();
+      if (told !== null) assert.deepEqual(told, sound, `byte ${offset}`);
+      outcomes[told === null ? "missing" : "same"]++;
+    } catch (error) {
+      if (!(error instanceof DatasetFault)) throw error;
+      assert.match(error.message, /^The dataset .+datasets publish VERSION/s);
+      outcomes.refused++;
+    }
+    flipByte(path, offset);
+  }
+  assert.ok(outcomes.same > 0 && outcomes.refused > 0, JSON.stringify(outcomes));
 });
 
 test("a dataset without the tables, as an older program makes it, has no evidence and is sound", async (t) => {
