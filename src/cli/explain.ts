@@ -1,7 +1,6 @@
 /** `gp-records explain`: tells which filings say what a record says, and what was refused. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Explained } from "#datasets/evidence.ts";
-import { explainedKinds, reasonOf } from "#records/explanation.ts";
+import { explainedKinds, type Explanation, reasonOf } from "#records/explanation.ts";
 import { counted } from "#words.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import { argument, command } from "./command.ts";
@@ -51,24 +50,17 @@ async function idsMeant(db: DatabaseSync, id: string): Promise<string[]> {
   ];
 }
 
-function linesOf(told: Explained): string[] {
-  const { id, kind, name, key, provenance, evidence, documents_left_out: left } = told;
-  const rows = (title: string, isTaken: boolean) => {
-    const some = evidence.filter(({ taken }) => taken === isTaken);
-    const lines = some.flatMap((one) => [
-      `  ${reasonOf(one)}`,
-      `    ${one.field}: "${one.text}"`,
-      `    ${Object.values(one.document).filter(Boolean).join(", ")}`,
-    ]);
-    return some.length === 0 ? [] : [title, ...lines];
-  };
-  return [
-    `${name}, ${kind} ${id}, '${key}' of source '${provenance.source}'`,
-    told.statement,
-    ...told.gps.map((gp) => `GP: ${gp.name}, ${gp.id}`),
-    ...(provenance.url === null ? [] : [`Source: ${provenance.url}`]),
-    ...rows("Taken:", true),
-    ...rows("Refused:", false),
-    ...(left > 0 ? [`${counted(left, "more document")} not shown`] : []),
-  ];
-}
+const linesOf = (told: Explanation): string[] => [
+  `${told.name}, ${told.kind} ${told.id}`,
+  told.statement,
+  ...told.gps.map((gp) => `GP: ${gp.name}, ${gp.id}`),
+  `Source: ${[told.provenance.source, told.provenance.url].filter(Boolean).join(", ")}`,
+  ...told.evidence.flatMap((one) => [
+    reasonOf(one),
+    `  ${one.field}: "${one.text}"`,
+    `  ${Object.values(one.document).filter(Boolean).join(", ")}`,
+  ]),
+  ...(told.documents_left_out > 0
+    ? [`${counted(told.documents_left_out, "more document")} not shown`]
+    : []),
+];

@@ -105,12 +105,8 @@ export function evidenceFault(db: DatabaseSync): string | undefined {
   return undefined;
 }
 
-/** An explanation, with the source's own id of the record, which only operators see. */
-export type Explained = Explanation & { key: string };
-
 type StoredRecord = readonly [
   id: string,
-  key: string,
   document: Uint8Array,
   updatedAt: string,
   ownLength: number,
@@ -121,10 +117,10 @@ type StoredRecord = readonly [
  * Explains the GPs, principals and projects that have these ids, or had them before. Leaves out other ids.
  * @throws Error if a record or its evidence does not match its checksum.
  */
-export function explain(db: DatabaseSync, ids: readonly string[]): Explained[] {
+export function explain(db: DatabaseSync, ids: readonly string[]): Explanation[] {
   const evidenceOf = openEvidenceReader(db);
   return explainedKinds.flatMap((kind) => {
-    const sql = `select id, source_id, cast(document as blob), updated_at, own_length, content_hash
+    const sql = `select id, cast(document as blob), updated_at, own_length, content_hash
       from ${kind} where id in (
         select coalesce(gp_id, value) from json_each(?) left join former_id on former_id = value)`;
     const rows = arraysOf<StoredRecord>(db, sql, JSON.stringify(ids));
@@ -134,9 +130,9 @@ export function explain(db: DatabaseSync, ids: readonly string[]): Explained[] {
 
 function explained(
   kind: Explanation["kind"],
-  [id, key, document, ...facts]: StoredRecord,
+  [id, document, ...facts]: StoredRecord,
   kept: KeptEvidence | null,
-): Explained {
+): Explanation {
   if (!isUnchanged(document, ...facts)) throw new Error(`document ${id} does not match its row`);
   const stored = JSON.parse(Buffer.from(document).toString()) as object;
   const { name, provenance, gps } = { gps: [], ...stored } as unknown as Explanation;
@@ -146,8 +142,8 @@ function explained(
     return { document: { form, number, filer, filed_on, url }, ...said, taken: is_taken === 1 };
   });
   const left = { documents_left_out: kept?.leftOut ?? 0 };
-  const told = { id, kind, name, provenance, gps, evidence, ...left };
-  return { ...told, statement: statementOf(told), key };
+  const told = { id, kind, name, statement: "", provenance, gps, evidence, ...left };
+  return { ...told, statement: statementOf(told) };
 }
 
 /**
@@ -161,10 +157,7 @@ export function explainPublished(
 ): Explanation | null {
   using db = openAs(path, generation).db;
   try {
-    const [found] = explain(db, [id]);
-    if (found === undefined) return null;
-    const { key: _, ...explanation } = found;
-    return explanation;
+    return explain(db, [id])[0] ?? null;
   } catch (error) {
     throw refusalOf(path, otherFileWords((error as Error).message));
   }

@@ -53,11 +53,12 @@ export function statementOf(told: Omit<Explanation, "statement">): string {
   return `${probably}${gp}${more}: ${sureText(provenance)}.${none}`;
 }
 
-/** Returns why words of a document were taken or refused. No rule proposes a person, who is refused without a firm. */
-export const reasonOf = ({ firm, taken, why, ...rule }: Quotation): string =>
-  firm === null && !taken
-    ? why
-    : `${firm === null ? "" : `${firm}: `}${sureText(rule)}, because ${why}`;
+/** Returns why words of a document were taken or refused. No rule proposes the persons of a filing that names no firm. */
+export function reasonOf({ firm, taken, why, ...rule }: Quotation): string {
+  if (firm === null && !taken) return `Refused: ${why}`;
+  const who = firm === null ? "" : `${firm}: `;
+  return `${taken ? "Taken" : "Refused"}: ${who}${sureText(rule)}, because ${why}`;
+}
 
 const sureText = ({ basis, confidence }: Pick<Provenance, "basis" | "confidence">): string =>
   `${basisWords[basis] ?? basis}, confidence ${percentText(confidence)}`;

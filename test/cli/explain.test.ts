@@ -20,21 +20,26 @@ await text("import sec", folder);
 async function projects(way: string): Promise<any[]> {
   const ciks = [...truth].filter(([, one]) => one.way === way && one.kind === "project");
   assert.notEqual(ciks.length, 0, way);
-  const found: any[][] = await Promise.all(ciks.map(([cik]) => json("explain", `cik:${cik}`)));
-  return found.flat().filter(({ kind }) => kind === "project");
+  const found = ciks.map(async ([cik, { sponsor }]) => {
+    const all: any[] = await json("explain", `cik:${cik}`);
+    const { name, brand } = sponsor ?? {};
+    return all
+      .filter(({ kind }) => kind === "project")
+      .map((one) => ({ ...one, sponsor: { name, brand } }));
+  });
+  return (await Promise.all(found)).flat();
 }
 
 test("a project whose filing names its sponsor is explained by the sentence, the filing and the rule", async () => {
-  for (const { key, gps, evidence } of await projects("text")) {
-    const { sponsor } = truth.get(key.slice(4))!;
+  for (const { sponsor, gps, evidence } of await projects("text")) {
     const [best] = evidence;
     assert.ok(best.taken);
     assert.equal(best.basis, "sponsor_text");
     assert.match(best.text, /^President of .+, the Manager of the Issuer$/);
-    assert.ok(fold(best.text).includes(fold(sponsor!.name)));
+    assert.ok(fold(best.text).includes(fold(sponsor.name)));
     assert.match(best.document.form, /^Form D/);
     assert.match(best.document.url, /^https:\/\/www\.sec\.gov\/.+\/primary_doc\.xml$/);
-    assert.ok(fold(gps[0].name).startsWith(fold(sponsor!.brand)));
+    assert.ok(fold(gps[0].name).startsWith(fold(sponsor.brand)));
     const own = evidence.find(({ basis }: any) => basis === "issuer_stem");
     assert.equal(own.taken, false);
   }

@@ -269,7 +269,7 @@ function quotation(one: Quotation): Html {
   const source = [one.field, form, filer, day(filed_on), linkTo(url, number) ?? number];
   return html`<blockquote>
     <p>“${one.text}”</p>
-    <p class="note">${one.taken ? "Taken" : "Refused"}: ${reasonOf(one)}.</p>
+    <p class="note">${reasonOf(one)}.</p>
     <p class="note">${byPoints(source)}</p>
   </blockquote>`;
 }
