@@ -293,9 +293,9 @@ class GpSignal(TypedDict):
     #
     # - `new_offering`: An offering of securities was filed for the first time.
     # - `offering_amended`: A filed offering was changed, such as its size or its people.
-    # - `capital_raised`: More of an offering has been sold since its last filing.
-    # - `first_sale`: The first investor bought into an offering.
-    # - `fully_subscribed`: The whole offering has been sold.
+    # - `capital_raised`: More of an offering is reported sold than in its last filing.
+    # - `first_sale`: The first sale of an offering is reported.
+    # - `fully_subscribed`: The whole offering is reported sold.
     # - `general_solicitation`: An offering is advertised to the public, as Regulation D allows under Rule 506(c).
     # - `new_vehicle`: The GP formed a fund or company that was not known before.
     # - `new_principal`: A person is named among the GP's people for the first time.
@@ -326,8 +326,8 @@ class GpSignal(TypedDict):
     # What `amount_usd` measures.
     #
     # - `offering_total`: The size of the whole offering, sold or not.
-    # - `sold_to_date`: The part of an offering sold so far.
-    # - `sold_delta`: The part of an offering sold since its last filing.
+    # - `sold_to_date`: The part of an offering reported sold so far.
+    # - `sold_delta`: The part of an offering reported sold since its last filing.
     # - `regulatory_aum`: Regulatory assets under management, as Form ADV defines them.
     # - `gross_assets`: The gross assets of a fund.
     # - `price`: The price paid for a property or portfolio.
@@ -379,7 +379,7 @@ class Gp(TypedDict):
     aum_usd: int | None
     # Date of `aum_usd`.
     aum_as_of: str | None
-    # Capital raised so far, in whole US dollars.
+    # Capital raised so far, or reported sold in filings, in whole US dollars.
     raised_to_date_usd: int | None
     # How the GP invests.
     strategies: list[Strategy]
@@ -481,9 +481,9 @@ class Signal(TypedDict):
     #
     # - `new_offering`: An offering of securities was filed for the first time.
     # - `offering_amended`: A filed offering was changed, such as its size or its people.
-    # - `capital_raised`: More of an offering has been sold since its last filing.
-    # - `first_sale`: The first investor bought into an offering.
-    # - `fully_subscribed`: The whole offering has been sold.
+    # - `capital_raised`: More of an offering is reported sold than in its last filing.
+    # - `first_sale`: The first sale of an offering is reported.
+    # - `fully_subscribed`: The whole offering is reported sold.
     # - `general_solicitation`: An offering is advertised to the public, as Regulation D allows under Rule 506(c).
     # - `new_vehicle`: The GP formed a fund or company that was not known before.
     # - `new_principal`: A person is named among the GP's people for the first time.
@@ -514,8 +514,8 @@ class Signal(TypedDict):
     # What `amount_usd` measures.
     #
     # - `offering_total`: The size of the whole offering, sold or not.
-    # - `sold_to_date`: The part of an offering sold so far.
-    # - `sold_delta`: The part of an offering sold since its last filing.
+    # - `sold_to_date`: The part of an offering reported sold so far.
+    # - `sold_delta`: The part of an offering reported sold since its last filing.
     # - `regulatory_aum`: Regulatory assets under management, as Form ADV defines them.
     # - `gross_assets`: The gross assets of a fund.
     # - `price`: The price paid for a property or portfolio.
@@ -621,11 +621,11 @@ class Project(TypedDict):
     # Status of the project.
     #
     # - `planned`: Announced, and not yet permitted or financed.
-    # - `raising`: Its capital is being raised.
+    # - `raising`: Its capital is being raised; in a filing, not all of its offering is reported sold.
     # - `entitled`: Its use of the land is approved, and work has not begun.
     # - `under_construction`: Work on the site is in progress.
     # - `completed`: Construction or renewal is finished.
-    # - `closed`: The purchase or the offering is closed.
+    # - `closed`: The purchase or the offering is closed; in a filing, nothing of it remains to be sold.
     # - `on_hold`: Work or planning has stopped for now.
     # - `cancelled`: The project was given up.
     # - `unknown`: The source does not say.
@@ -660,7 +660,7 @@ class Project(TypedDict):
     square_feet: int | None
     # Total amount of the project, in whole US dollars.
     total_amount_usd: int | None
-    # Amount raised for the project so far, in whole US dollars.
+    # Amount raised for the project so far, or reported sold in filings, in whole US dollars.
     raised_amount_usd: int | None
     # Date of the project's start, as precisely as known.
     start_date: str | None
@@ -722,7 +722,7 @@ class ListedGp(TypedDict):
     aum_usd: int | None
     # Date of `aum_usd`.
     aum_as_of: str | None
-    # Capital raised so far, in whole US dollars.
+    # Capital raised so far, or reported sold in filings, in whole US dollars.
     raised_to_date_usd: int | None
     # How the GP invests.
     strategies: list[Strategy]
@@ -758,8 +758,6 @@ Kind = str | Literal[
 
 
 class EvidenceDocument(TypedDict):
-    """Document that says something of the record."""
-
     # Kind of document, such as `Form D/A`.
     form: str
     # Its number, which no other document of the source has.
@@ -773,7 +771,6 @@ class EvidenceDocument(TypedDict):
 
 
 class Evidence(TypedDict):
-    # Document that says something of the record.
     document: EvidenceDocument
     # Field of the document in its own words.
     field: str
@@ -1179,9 +1176,9 @@ class ListGpsQuery(TypedDict):
     aum_usd_min: NotRequired[int]
     # Assets under management, in whole US dollars. At most this number.
     aum_usd_max: NotRequired[int]
-    # Capital raised so far, in whole US dollars. At least this number.
+    # Capital raised so far, or reported sold in filings, in whole US dollars. At least this number.
     raised_to_date_usd_min: NotRequired[int]
-    # Capital raised so far, in whole US dollars. At most this number.
+    # Capital raised so far, or reported sold in filings, in whole US dollars. At most this number.
     raised_to_date_usd_max: NotRequired[int]
     # Year in which the GP was founded. At least this number.
     founded_year_min: NotRequired[int]
@@ -1450,9 +1447,9 @@ class ListProjectsQuery(TypedDict):
     total_amount_usd_min: NotRequired[int]
     # Total amount of the project, in whole US dollars. At most this number.
     total_amount_usd_max: NotRequired[int]
-    # Amount raised for the project so far, in whole US dollars. At least this number.
+    # Amount raised for the project so far, or reported sold in filings, in whole US dollars. At least this number.
     raised_amount_usd_min: NotRequired[int]
-    # Amount raised for the project so far, in whole US dollars. At most this number.
+    # Amount raised for the project so far, or reported sold in filings, in whole US dollars. At most this number.
     raised_amount_usd_max: NotRequired[int]
     # Date of the project's start, as precisely as known. On this day or later.
     start_date_from: NotRequired[str]

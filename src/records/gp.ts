@@ -51,7 +51,9 @@ export const gpMembers = {
   founded_year: orNull(whole("Year in which the GP was founded.", 1600, 2200)),
   aum_usd: orNull(whole("Assets under management, in whole US dollars.")),
   aum_as_of: orNull(date("Date of `aum_usd`.")),
-  raised_to_date_usd: orNull(whole("Capital raised so far, in whole US dollars.")),
+  raised_to_date_usd: orNull(
+    whole("Capital raised so far, or reported sold in filings, in whole US dollars."),
+  ),
   strategies: list("How the GP invests.", oneOf("A strategy.", strategies)),
   property_types: list("What the GP invests in.", oneOf("A property type.", propertyTypes)),
   ...labels,

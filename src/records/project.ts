@@ -30,7 +30,11 @@ const projectMembers = {
   affordable_units: orNull(whole("Number of dwellings let or sold below market.")),
   square_feet: orNull(whole("Floor area in square feet.")),
   total_amount_usd: orNull(whole("Total amount of the project, in whole US dollars.")),
-  raised_amount_usd: orNull(whole("Amount raised for the project so far, in whole US dollars.")),
+  raised_amount_usd: orNull(
+    whole(
+      "Amount raised for the project so far, or reported sold in filings, in whole US dollars.",
+    ),
+  ),
   start_date: orNull(date("Date of the project's start, as precisely as known.")),
   completion_date: orNull(date("Date of completion, actual or planned.")),
   first_sale_date: orNull(date("Date of the first sale of a share.")),

@@ -7,9 +7,9 @@ export const closedLists = {
   signalTypes: {
     new_offering: "An offering of securities was filed for the first time.",
     offering_amended: "A filed offering was changed, such as its size or its people.",
-    capital_raised: "More of an offering has been sold since its last filing.",
-    first_sale: "The first investor bought into an offering.",
-    fully_subscribed: "The whole offering has been sold.",
+    capital_raised: "More of an offering is reported sold than in its last filing.",
+    first_sale: "The first sale of an offering is reported.",
+    fully_subscribed: "The whole offering is reported sold.",
     general_solicitation:
       "An offering is advertised to the public, as Regulation D allows under Rule 506(c).",
     new_vehicle: "The GP formed a fund or company that was not known before.",
@@ -30,8 +30,8 @@ export const closedLists = {
   },
   amountBases: {
     offering_total: "The size of the whole offering, sold or not.",
-    sold_to_date: "The part of an offering sold so far.",
-    sold_delta: "The part of an offering sold since its last filing.",
+    sold_to_date: "The part of an offering reported sold so far.",
+    sold_delta: "The part of an offering reported sold since its last filing.",
     regulatory_aum: "Regulatory assets under management, as Form ADV defines them.",
     gross_assets: "The gross assets of a fund.",
     price: "The price paid for a property or portfolio.",
@@ -49,11 +49,12 @@ export const closedLists = {
   },
   projectStatuses: {
     planned: "Announced, and not yet permitted or financed.",
-    raising: "Its capital is being raised.",
+    raising: "Its capital is being raised; in a filing, not all of its offering is reported sold.",
     entitled: "Its use of the land is approved, and work has not begun.",
     under_construction: "Work on the site is in progress.",
     completed: "Construction or renewal is finished.",
-    closed: "The purchase or the offering is closed.",
+    closed:
+      "The purchase or the offering is closed; in a filing, nothing of it remains to be sold.",
     on_hold: "Work or planning has stopped for now.",
     cancelled: "The project was given up.",
     unknown: "The source does not say.",

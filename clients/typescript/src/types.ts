@@ -241,9 +241,9 @@ export interface GpSignal {
    *
    * - `new_offering`: An offering of securities was filed for the first time.
    * - `offering_amended`: A filed offering was changed, such as its size or its people.
-   * - `capital_raised`: More of an offering has been sold since its last filing.
-   * - `first_sale`: The first investor bought into an offering.
-   * - `fully_subscribed`: The whole offering has been sold.
+   * - `capital_raised`: More of an offering is reported sold than in its last filing.
+   * - `first_sale`: The first sale of an offering is reported.
+   * - `fully_subscribed`: The whole offering is reported sold.
    * - `general_solicitation`: An offering is advertised to the public, as Regulation D allows under Rule 506(c).
    * - `new_vehicle`: The GP formed a fund or company that was not known before.
    * - `new_principal`: A person is named among the GP's people for the first time.
@@ -276,8 +276,8 @@ export interface GpSignal {
    * What `amount_usd` measures.
    *
    * - `offering_total`: The size of the whole offering, sold or not.
-   * - `sold_to_date`: The part of an offering sold so far.
-   * - `sold_delta`: The part of an offering sold since its last filing.
+   * - `sold_to_date`: The part of an offering reported sold so far.
+   * - `sold_delta`: The part of an offering reported sold since its last filing.
    * - `regulatory_aum`: Regulatory assets under management, as Form ADV defines them.
    * - `gross_assets`: The gross assets of a fund.
    * - `price`: The price paid for a property or portfolio.
@@ -330,7 +330,7 @@ export interface Gp {
   aum_usd: number | null;
   /** Date of `aum_usd`. */
   aum_as_of: string | null;
-  /** Capital raised so far, in whole US dollars. */
+  /** Capital raised so far, or reported sold in filings, in whole US dollars. */
   raised_to_date_usd: number | null;
   /** How the GP invests. */
   strategies: Strategy[];
@@ -466,11 +466,11 @@ export interface Project {
    * Status of the project.
    *
    * - `planned`: Announced, and not yet permitted or financed.
-   * - `raising`: Its capital is being raised.
+   * - `raising`: Its capital is being raised; in a filing, not all of its offering is reported sold.
    * - `entitled`: Its use of the land is approved, and work has not begun.
    * - `under_construction`: Work on the site is in progress.
    * - `completed`: Construction or renewal is finished.
-   * - `closed`: The purchase or the offering is closed.
+   * - `closed`: The purchase or the offering is closed; in a filing, nothing of it remains to be sold.
    * - `on_hold`: Work or planning has stopped for now.
    * - `cancelled`: The project was given up.
    * - `unknown`: The source does not say.
@@ -508,7 +508,7 @@ export interface Project {
   square_feet: number | null;
   /** Total amount of the project, in whole US dollars. */
   total_amount_usd: number | null;
-  /** Amount raised for the project so far, in whole US dollars. */
+  /** Amount raised for the project so far, or reported sold in filings, in whole US dollars. */
   raised_amount_usd: number | null;
   /** Date of the project's start, as precisely as known. */
   start_date: string | null;
@@ -572,7 +572,7 @@ export interface ListedGp {
   aum_usd: number | null;
   /** Date of `aum_usd`. */
   aum_as_of: string | null;
-  /** Capital raised so far, in whole US dollars. */
+  /** Capital raised so far, or reported sold in filings, in whole US dollars. */
   raised_to_date_usd: number | null;
   /** How the GP invests. */
   strategies: Strategy[];
@@ -606,7 +606,6 @@ export type Kind =
   | "project"
   | (string & {});
 
-/** Document that says something of the record. */
 export interface EvidenceDocument {
   /** Kind of document, such as `Form D/A`. */
   form: string;
@@ -621,7 +620,6 @@ export interface EvidenceDocument {
 }
 
 export interface Evidence {
-  /** Document that says something of the record. */
   document: EvidenceDocument;
   /** Field of the document in its own words. */
   field: string;
@@ -1053,9 +1051,9 @@ export interface ListGpsQuery {
   aum_usd_min?: number;
   /** Assets under management, in whole US dollars. At most this number. */
   aum_usd_max?: number;
-  /** Capital raised so far, in whole US dollars. At least this number. */
+  /** Capital raised so far, or reported sold in filings, in whole US dollars. At least this number. */
   raised_to_date_usd_min?: number;
-  /** Capital raised so far, in whole US dollars. At most this number. */
+  /** Capital raised so far, or reported sold in filings, in whole US dollars. At most this number. */
   raised_to_date_usd_max?: number;
   /** Year in which the GP was founded. At least this number. */
   founded_year_min?: number;
@@ -1339,9 +1337,9 @@ export interface ListProjectsQuery {
   total_amount_usd_min?: number;
   /** Total amount of the project, in whole US dollars. At most this number. */
   total_amount_usd_max?: number;
-  /** Amount raised for the project so far, in whole US dollars. At least this number. */
+  /** Amount raised for the project so far, or reported sold in filings, in whole US dollars. At least this number. */
   raised_amount_usd_min?: number;
-  /** Amount raised for the project so far, in whole US dollars. At most this number. */
+  /** Amount raised for the project so far, or reported sold in filings, in whole US dollars. At most this number. */
   raised_amount_usd_max?: number;
   /** Date of the project's start, as precisely as known. On this day or later. */
   start_date_from?: string;
