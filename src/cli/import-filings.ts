@@ -1,6 +1,7 @@
 /** Reads filings for `import sec`, resolves their sponsors, and reports on both. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import type { FilingsReport } from "#filings/folder.ts";
 import type { SourceEntry } from "#records/canonical.ts";
 import type { Resolution, ResolveOptions } from "#sponsors/resolve.ts";
@@ -11,10 +12,8 @@ import { firstLines, onOneLine } from "./output.ts";
 
 export interface FilingsSummary {
   report: FilingsReport;
-  resolution: Resolution;
-  /** Number of vehicles that have a GP. */
-  named: number;
-  filled: Filled;
+  figures: FilingsFigures;
+  unmet: Resolution["unmet"];
   /** Lowest percentage of vehicles that must have a GP; undefined if any will do. */
   namedPercentMin: number | undefined;
   /** `unnamed` if fewer vehicles have a GP. */
@@ -30,6 +29,8 @@ interface FilingsOrder {
   source: string;
   minConfidence: number;
   namedPercentMin: number | undefined;
+  /** Shows a count. @param what name of the counted things, such as "rows read". */
+  show?: (count: number, what: string) => void;
 }
 
 /** Opened filings, whose entries are made as they are asked for. The caller closes them. */
@@ -39,11 +40,18 @@ interface OpenFilings {
   close: () => void;
 }
 
+/**
+ * V8 flags for an import of filings. Without them V8 takes what is read and left again for lasting, and lets three times
+ * the memory in use fill before it looks for garbage.
+ */
+const v8Flags = ["--no-allocation-site-pretenuring", "--heap-growing-percent=30"] as const;
+
 /** Reads and resolves filings. @throws ImportFault if a path is not there, or a file is damaged. */
 export async function openFilings(
   paths: readonly string[],
-  { folder, source, minConfidence, namedPercentMin }: FilingsOrder,
+  { folder, source, minConfidence, namedPercentMin, show = () => {} }: FilingsOrder,
 ): Promise<OpenFilings> {
+  for (const flag of v8Flags) setFlagsFromString(flag);
   const { readFilings } = await import("#filings/folder.ts");
   const { resolveSponsors } = await import("#sponsors/resolve.ts");
   const { recordsOf } = await import("#sponsors/records.ts");
@@ -52,22 +60,38 @@ export async function openFilings(
   // Named like the draft, so that the next command that takes the lock clears what a killed one left behind.
   const scratchFile = join(folder, `${draftName}.filings`);
   const salt = randomBytes(16).toString("hex");
-  const { filings, report } = await readFilings(paths, { scratchFile, salt });
+  const onRow = (rows: number) => show(rows, "rows read");
+  const { filings, report } = await readFilings(paths, { scratchFile, salt, onRow });
   const close = () => filings.close();
+  function* shown<T>(all: Iterable<T>, what: string): Generator<T, void> {
+    let count = 0;
+    for (const one of all) {
+      if (++count % 100 === 0) show(count, what);
+      yield one;
+    }
+  }
   try {
     const options: ResolveOptions = {
       minConfidence,
       publicId: (kind, key) => mintId(kind, source, key),
     };
-    const resolution = resolveSponsors(filings, options);
-    const { vehicles } = resolution;
-    const named = vehicles.filter(({ link }) => link !== null).length;
-    const isUnnamed = named * 100 < vehicles.length * (namedPercentMin ?? 0);
-    const refusal = isUnnamed ? "unnamed" : null;
+    const resolution = resolveSponsors(
+      {
+        ...filings,
+        formD: () => shown(filings.formD(), "filings resolved"),
+        advisers: () => shown(filings.advisers(), "advisers compared"),
+      },
+      options,
+    );
     const filled: Filled = {};
+    // The resolution itself is as large as the records, and let go of once they are made.
+    const figures = filingsFigures(report, resolution, filled);
+    const { named, unnamed } = figures.vehicles;
+    const isUnnamed = named * 100 < (named + unnamed) * (namedPercentMin ?? 0);
+    const refusal = isUnnamed ? "unnamed" : null;
     return {
       entries: counting(recordsOf(filings, resolution, options), filled),
-      summary: { report, resolution, named, filled, namedPercentMin, refusal },
+      summary: { report, figures, unmet: resolution.unmet, namedPercentMin, refusal },
       close,
     };
   } catch (error) {
@@ -109,9 +133,13 @@ function bandOf({ isRenamed, evidence }: ResolvedGp): string {
 
 const largestMax = 5;
 
-/** Returns the figures that are kept with the dataset. */
-export function filingsFigures({ report, resolution, named, filled }: FilingsSummary) {
-  const { gps, vehicles, leftOut } = resolution;
+/** Returns the figures that are kept with the dataset. @param filled counts, which grow as records are made. */
+function filingsFigures(
+  report: FilingsReport,
+  { gps, vehicles, leftOut }: Resolution,
+  filled: Filled,
+) {
+  const named = vehicles.filter(({ link }) => link !== null).length;
   const largest = gps.toSorted((a, b) => b.vehicles.length - a.vehicles.length);
   return {
     files: report.files,
@@ -136,17 +164,16 @@ export function filingsFigures({ report, resolution, named, filled }: FilingsSum
 }
 
 /** Returns what `--json` says of the filings. */
-export function filingsJson(summary: FilingsSummary) {
-  const { report, resolution } = summary;
+export function filingsJson({ report, figures, unmet }: FilingsSummary) {
   return {
-    ...filingsFigures(summary),
+    ...figures,
     files_left_out: report.leftOut,
     rejected_rows: report.rejectedRows.map(({ file, count, firstLine: first_line }) => ({
       file,
       count,
       first_line,
     })),
-    corrections_unmet: [...resolution.unmet].map(({ line, why }) => ({ line, why })),
+    corrections_unmet: [...unmet].map(({ line, why }) => ({ line, why })),
   };
 }
 
@@ -236,12 +263,13 @@ const sum = (counts: readonly (readonly [string, number])[]) =>
 
 /** Returns the error for filings that name too few GPs. */
 export function unnamedFault(
-  { named, namedPercentMin, resolution }: FilingsSummary,
+  { namedPercentMin, figures: { vehicles } }: FilingsSummary,
   nothing: string,
 ): CommandFault {
-  const { length } = resolution.vehicles;
+  const { named, unnamed } = vehicles;
+  const all = named + unnamed;
   return new CommandFault(
     exitCodes.shrunk,
-    `Only ${grouped(named)} of ${grouped(length)} vehicles have a GP, less than the ${namedPercentMin}% wanted; ${nothing}. Check that no archive of Form ADV is missing. If so few are right, use --min-named ${percentOf(named, length)}%.`,
+    `Only ${grouped(named)} of ${grouped(all)} vehicles have a GP, less than the ${namedPercentMin}% wanted; ${nothing}. Check that no archive of Form ADV is missing. If so few are right, use --min-named ${percentOf(named, all)}%.`,
   );
 }

@@ -24,7 +24,6 @@ import {
 import { changeDatasets } from "./datasets-folder.ts";
 import type { Cleared } from "./datasets-prune.ts";
 import {
-  filingsFigures,
   filingsJson,
   type FilingsSummary,
   filingsText,
@@ -151,8 +150,8 @@ const sec = command({
   },
   example: "import sec downloads/sec --dry-run",
   run: ({ paths, minConfidence, namedPercentMin, ...order }, context) =>
-    publishEntries(order, context, ({ folder }) =>
-      openFilings(paths, { folder, source: order.source, minConfidence, namedPercentMin }),
+    publishEntries(order, context, ({ folder }, show) =>
+      openFilings(paths, { folder, source: order.source, minConfidence, namedPercentMin, show }),
     ),
   ...outcome,
 });
@@ -227,7 +226,7 @@ interface Opened extends Pick<ImportRequest, "entries"> {
 async function publishEntries(
   order: Order,
   context: CliContext,
-  open: (store: DatasetStore) => Promise<Opened>,
+  open: (store: DatasetStore, show: (count: number, what: string) => void) => Promise<Opened>,
 ): Promise<Imported> {
   const { source } = order;
   await refuseSource(source);
@@ -235,7 +234,7 @@ async function publishEntries(
   try {
     return await changeDatasets(context, async (store) => {
       const { importSource } = await import("#datasets/publish.ts");
-      const { entries, summary, close = () => {} } = await open(store);
+      const { entries, summary, close = () => {} } = await open(store, progress.show);
       try {
         const result = await importSource(store, {
           ...order,
@@ -243,9 +242,9 @@ async function publishEntries(
           source,
           entries,
           nowMilliseconds: context.now(),
-          ...(summary && { report: () => filingsFigures(summary) }),
+          ...(summary && { report: () => summary.figures }),
           onProgress: (some, done) =>
-            progress.show(some, `${done === "read" ? "lines" : "records"} ${done}`),
+            progress.show(some, `${done === "read" && !summary ? "lines" : "records"} ${done}`),
         });
         progress.clear();
         const cleared = await noteAndClear(context, store, source, result);

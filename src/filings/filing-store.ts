@@ -23,8 +23,9 @@ const batchRows = 50_000;
 /**
  * Opens a store. Replaces a file that a killed import has left.
  * @param path file, removed by `close`.
+ * @param onRow called after every 1,000 rows, with the number of rows added so far.
  */
-export function openFilingStore(path: string) {
+export function openFilingStore(path: string, onRow: (rows: number) => void = () => {}) {
   rmSync(path, { force: true });
   writeFileSync(path, "", { mode: 0o600 });
   const db = new DatabaseSync(path, { defensive: false });
@@ -35,7 +36,8 @@ export function openFilingStore(path: string) {
   const adder = (sql: string) => {
     const statement = db.prepare(sql);
     return (...values: (string | number)[]): boolean => {
-      if (++written % batchRows === 0) db.exec("commit; begin");
+      if (++written % 1000 === 0) onRow(written);
+      if (written % batchRows === 0) db.exec("commit; begin");
       return statement.run(...values).changes > 0;
     };
   };

@@ -61,18 +61,24 @@ export type FilingsReport = ReturnType<typeof newReport>;
 
 type Reader = ReturnType<typeof openReader>;
 
+interface ReadOptions {
+  scratchFile: string;
+  salt: string;
+  onRow?: (rows: number) => void;
+}
+
 /**
  * Reads files and folders. What is read does not depend on the order of the paths.
  * @param options `scratchFile` is for rows between reading and resolving: replaced if it exists, removed by `close`.
- *   `salt` is random text, on which only hashes of addresses depend.
+ *   `salt` is random text, on which only hashes of addresses depend. `onRow` is called after every 1,000 rows.
  * @throws ImportFault if a path is not there, or a recognised file is damaged.
  */
 export async function readFilings(
   paths: readonly string[],
-  { scratchFile, salt }: { scratchFile: string; salt: string },
+  { scratchFile, salt, onRow }: ReadOptions,
 ): Promise<{ filings: Filings; report: FilingsReport }> {
   const { files, leftOut } = findFiles(paths);
-  const reader = openReader(scratchFile, salt, leftOut);
+  const reader = openReader(openFilingStore(scratchFile, onRow), salt, leftOut);
   const { report, store, corrections, geography } = reader;
   try {
     for (const file of files) await readFile(file, reader);
@@ -91,11 +97,15 @@ export async function readFilings(
   return { filings: { ...store, corrections, geography }, report };
 }
 
-function openReader(scratchFile: string, salt: string, leftOut: FilingsReport["leftOut"]) {
+function openReader(
+  store: ReturnType<typeof openFilingStore>,
+  salt: string,
+  leftOut: FilingsReport["leftOut"],
+) {
   const report = newReport(leftOut);
   return {
     report,
-    store: openFilingStore(scratchFile),
+    store,
     placeOf: openPlaces(salt),
     geography: openGeography(),
     corrections: [] as Correction[],

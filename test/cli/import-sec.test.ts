@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { basename, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
+import { openFilings } from "#cli/import-filings.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { asking, ciksOf, score } from "../support/filing-answers.ts";
 import { writeFilingFolder } from "../support/filing-folder.ts";
@@ -117,6 +118,20 @@ test("the figures of an import of filings stay with the dataset, and it shows th
   writeFileSync(other, '{"record":"gp","id":"a","name":"Acme"}\n');
   await json("import ndjson", other, "--source", "own");
   assert.deepEqual((await json("datasets show")).reports, { sec: figures });
+});
+
+test("an import of filings tells how many rows it has read, and how many advisers and filings are resolved", async (t) => {
+  const { folder } = await workplace(t, 200);
+  const shown = new Set<string>();
+  const { close } = await openFilings([folder], {
+    folder: temporaryFolder(t),
+    source: "sec",
+    minConfidence: 0.5,
+    namedPercentMin: undefined,
+    show: (_, what) => shown.add(what),
+  });
+  close();
+  assert.deepEqual([...shown], ["rows read", "advisers compared", "filings resolved"]);
 });
 
 test("a dry run changes nothing, and a second import of the same folder publishes nothing", async (t) => {
