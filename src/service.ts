@@ -315,10 +315,7 @@ const usageMetrics = ({ waiting, waitingBytesMax, lostCount }: Recording) => [
   counter("gp_records_usage_lost_total", "Requests whose usage records were dropped", lostCount),
 ];
 
-/**
- * Opens the keys in a server's PostgreSQL database. The modules are imported here, because a server without PostgreSQL
- * needs none of them.
- */
+/** Opens the keys in a server's PostgreSQL database. A server without one does not import what reads it. */
 async function openDatabaseKeys(url: string, onFault: (fault: Error | null) => void) {
   const { connectKeys } = await import("#store/watch-postgres.ts");
   return openSharedKeys({ connect: (onChange) => connectKeys(url, onChange), onFault });

@@ -110,6 +110,4 @@ function openLook() {
 const logStartOf = (now: number, { logDays }: Retention): number =>
   logDays === 0
     ? Number.MAX_SAFE_INTEGER
-    : Math.max(wholeMinutes(now) - logDays * dayMilliseconds, 0);
-
-const wholeMinutes = (milliseconds: number) => milliseconds - (milliseconds % minuteMilliseconds);
+    : Math.max(now - (now % minuteMilliseconds) - logDays * dayMilliseconds, 0);

@@ -58,7 +58,7 @@ export function headedPage(shown: Shown, given: HeadedPage): string {
   return accountPage(shown, {
     ...rest,
     main: html`<h1>${heading ?? rest.title}</h1>
-      ${note} ${faultNote(fault)} ${main}`,
+      ${note} ${fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`} ${main}`,
   });
 }
 
@@ -208,7 +208,3 @@ export const choice = (
       )}
     </select></label
   >`;
-
-/** Returns the error in a sent form; false if there is none. */
-const faultNote = (fault: string | undefined): Part =>
-  fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`;

@@ -11,7 +11,7 @@ import {
   seeOther,
   type SignedInRequest,
 } from "#dashboard/screen.ts";
-import { html, type Html } from "#pages/html.ts";
+import { html } from "#pages/html.ts";
 import { counted, relativeTime } from "#pages/prose.ts";
 import { table } from "#pages/table.ts";
 
@@ -70,7 +70,9 @@ async function show(request: SignedInRequest): Promise<string> {
           html`<span class="mono">${session.network}</span>`,
           relativeTime(session.createdAt, now),
           relativeTime(session.seenAt, now),
-          session.id === signedIn.session ? "this browser" : endForm(session.id),
+          session.id === signedIn.session
+            ? "this browser"
+            : postForm("/account/sessions", "Sign out", hidden("session", session.id), "quiet"),
         ]),
       })}
       <p>
@@ -82,6 +84,3 @@ async function show(request: SignedInRequest): Promise<string> {
       ${postForm("/account/sign-out-everywhere", "Sign out everywhere", null, "danger")}`,
   });
 }
-
-const endForm = (id: string): Html =>
-  postForm("/account/sessions", "Sign out", hidden("session", id), "quiet");

@@ -25,7 +25,9 @@ import { html, type Html } from "#pages/html.ts";
 import { DomainError } from "#store/domain-error.ts";
 
 export const signInRoutes: readonly Route[] = [
-  route("/account", "anyone", { GET: start }),
+  route("/account", "anyone", {
+    GET: ({ signedIn }) => seeOther(signedIn === null ? "/account/sign-in" : "/account/keys"),
+  }),
   route("/account/sign-in", "anyone", { GET: show, POST: take }),
 ];
 
@@ -35,10 +37,6 @@ const addressLengthMax = 254;
 /** Returns the address as typed. Returns undefined if no form was sent. */
 export const typedAddress = ({ form }: AccountRequest): string | undefined =>
   form.get("email")?.slice(0, addressLengthMax);
-
-function start({ signedIn }: AccountRequest): Reply {
-  return seeOther(signedIn === null ? "/account/sign-in" : "/account/keys");
-}
 
 function show(request: AccountRequest): string {
   return signInPage(request, ownPath(request.query.get("next")));
