@@ -59,44 +59,39 @@ export function openOperations(
   const parse = openParsedQueryCache(dependencies);
 
   /**
-   * Reads the values that a query needs, a few milliseconds at a time, so that `find` keeps no other request waiting.
-   * @returns null if that is done, or the query has faults.
+   * Finds the answer to an operation's query. Reads the values that a list needs a few milliseconds at a time, so that no
+   * other request waits, and begins again if the dataset is replaced meanwhile.
+   * @throws Problem as `readQuery` or `served` does.
    */
-  function prepare(operation: Operation, text: string): Promise<unknown> | null {
-    const current = model();
+  function find(
+    operation: Operation,
+    text: string,
+    format: Format,
+    knownTags?: string,
+  ): Found<SentBody> | Promise<Found<SentBody>> {
+    const { query, tagFor } = parse(operation, text);
+    const dataset = served(dependencies);
+    const { version: datasetVersion } = dataset.parts;
+    const of = { tag: tagFor(datasetVersion, format), datasetVersion };
+    const known = knownAnswer(dependencies, knownTags, of);
+    if (known !== null) return known;
     // Only lists use values that are read from the documents.
-    if (current === null || operation.sorts === null) return null;
-    let query: Query;
-    try {
-      ({ query } = parse(operation, text));
-    } catch {
-      return null;
+    if (operation.sorts !== null) {
+      const steps = dataset.prepare(operation.kind, query.filter, query.order);
+      if (steps.next().done !== true)
+        return runInTurns(steps, () => model() === dataset).then(() =>
+          find(operation, text, format, knownTags),
+        );
     }
-    const steps = current.prepare(operation.kind, query.filter, query.order);
-    if (steps.next().done === true) return null;
-    return runInTurns(steps, () => model() === current).then((isDone) =>
-      isDone ? null : prepare(operation, text),
-    );
+    const { body, total } = format.write(operation, dataset, query);
+    return newAnswer(dependencies, of, body, {
+      "content-type": format.contentType,
+      "x-total-count": String(total),
+      link: pageLinks({ path: operation.path, query, total }, publicUrl),
+    });
   }
 
-  return {
-    prepare,
-    /** Finds the answer to an operation's query. @throws Problem as `readQuery` or `served` does. */
-    find(operation: Operation, text: string, format: Format, knownTags?: string): Found<SentBody> {
-      const { query, tagFor } = parse(operation, text);
-      const dataset = served(dependencies);
-      const { version: datasetVersion } = dataset.parts;
-      const of = { tag: tagFor(datasetVersion, format), datasetVersion };
-      const known = knownAnswer(dependencies, knownTags, of);
-      if (known !== null) return known;
-      const { body, total } = format.write(operation, dataset, query);
-      return newAnswer(dependencies, of, body, {
-        "content-type": format.contentType,
-        "x-total-count": String(total),
-        link: pageLinks({ path: operation.path, query, total }, publicUrl),
-      });
-    },
-  };
+  return { find };
 }
 
 const mediaTypes = formats.map(({ mediaType }) => mediaType);
@@ -112,15 +107,8 @@ function operationRead(
     if (format === undefined) throw notAcceptable(mediaTypes);
     return answers.find(operation, text, format, headers["if-none-match"]);
   };
-  const { path, name, sorts } = operation;
-  const answer = asking(dependencies, find);
-  const prepareAndAnswer: Read["ask"] = async (asked) => {
-    const { key } = asked.caller;
-    // No dataset is read for anybody without a valid key.
-    if (key !== null && !(key instanceof Problem)) await answers.prepare(operation, asked.text);
-    return answer(asked);
-  };
-  return { path, name, hasAlias: true, ask: sorts === null ? answer : prepareAndAnswer };
+  const { path, name } = operation;
+  return { path, name, hasAlias: true, ask: asking(dependencies, find) };
 }
 
 /** Returns the read that lists every tag, theme and market, and the closed lists. */

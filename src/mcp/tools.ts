@@ -52,8 +52,7 @@ function operationTool(dependencies: ToolParts, operation: Operation): Tool {
     async answer(values) {
       const { detail, ...asked } = Object.fromEntries(values);
       const query = queryText(asked);
-      await answers.prepare(operation, query);
-      const found = answers.find(operation, query, toolFormats[detailOf(detail)]);
+      const found = await answers.find(operation, query, toolFormats[detailOf(detail)]);
       if (found.kind === "unchanged") throw new Error("A tool sends no tags.");
       const { datasetVersion, body } = found.answer;
       return { datasetVersion, content: body.toString() };

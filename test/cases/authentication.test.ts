@@ -300,10 +300,7 @@ async function noKeyCases(it: CaseOf, { port, clock, key }: TestService): Promis
     const table = tableOfRoutes({
       config: { publicUrl: null },
       operations,
-      reads: openReads(answering, {
-        find: () => assert.fail("nothing is asked"),
-        prepare: () => null,
-      }),
+      reads: openReads(answering, { find: () => assert.fail("nothing is asked") }),
       clock,
     } as unknown as HttpDependencies);
     assert.ok(table.some(({ path: route }) => route === "/v1/fetch-gp"));
