@@ -1,6 +1,5 @@
 /** The routes of all account pages, in the order in which they are matched and listed in the navigation. */
 import type { Route } from "#dashboard/screen.ts";
-import { accountDeletionRoutes } from "./account-deletion.ts";
 import { browseRoutes } from "./browse.ts";
 import { downloadRoutes } from "./download.ts";
 import { changesRoutes } from "./changes.ts";
@@ -39,5 +38,4 @@ export const routes: readonly Route[] = [
   ...sessionRoutes,
   ...memberRoutes,
   ...settingsRoutes,
-  ...accountDeletionRoutes,
 ];
