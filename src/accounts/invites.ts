@@ -15,7 +15,7 @@ import {
 import { hashNew, type Passwords } from "./passwords.ts";
 import { findPerson, insertPerson, readAddress } from "./people.ts";
 import { openSession } from "./sessions.ts";
-import type { Completion } from "./sign-up.ts";
+import type { Completion } from "./credentials.ts";
 
 interface InvitationOrder {
   account: number;

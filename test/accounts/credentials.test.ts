@@ -3,11 +3,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { closeAccount, createAccount, findAccount, setQuotas } from "#accounts/accounts.ts";
 import {
-  completeAddressChange,
-  requestAddressChange,
   changePassword,
+  completeAddressChange,
   completeReset,
   makeResetLink,
+  requestAddressChange,
+  requestLink,
 } from "#accounts/credentials.ts";
 import { deletePerson, exportPerson } from "#accounts/personal-data.ts";
 import { findFollowedView, followView } from "#accounts/followed-views.ts";
@@ -15,7 +16,6 @@ import { listAudit } from "#store/audit.ts";
 import { listMembers } from "#accounts/members.ts";
 import { LinkFault } from "#accounts/one-time-links.ts";
 import { findSession } from "#accounts/sessions.ts";
-import { requestLink } from "#accounts/sign-up.ts";
 import { createOwnKey, issueKey, listKeys } from "#keys/keys.ts";
 import { noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";

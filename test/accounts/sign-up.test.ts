@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { completeReset } from "#accounts/credentials.ts";
+import { completeReset, completeSignUp, requestLink } from "#accounts/credentials.ts";
 import { inviteToSignUp } from "#accounts/invites.ts";
 import { listMembers } from "#accounts/members.ts";
 import {
@@ -10,7 +10,6 @@ import {
   useLink,
 } from "#accounts/one-time-links.ts";
 import { findSession, forgetOld } from "#accounts/sessions.ts";
-import { completeSignUp, requestLink } from "#accounts/sign-up.ts";
 import type { LinkKind } from "#store/control-tables.ts";
 import { day, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { completeSignUp } from "#accounts/sign-up.ts";
+import { completeSignUp } from "#accounts/credentials.ts";
 import { openPasswords } from "#accounts/passwords.ts";
 import { exitCodes } from "#cli/command-fault.ts";
 import { prepareDemo } from "#cli/demo.ts";

@@ -5,7 +5,7 @@ import { listAudit } from "#store/audit.ts";
 import { insertMember } from "#accounts/members.ts";
 import { openPasswords } from "#accounts/passwords.ts";
 import { signIn } from "#accounts/sign-in.ts";
-import { completeSignUp, requestLink } from "#accounts/sign-up.ts";
+import { completeSignUp, requestLink } from "#accounts/credentials.ts";
 import { DomainError, type DomainErrorKind } from "#store/domain-error.ts";
 import { noon, openEmptyControl } from "./control.ts";
 

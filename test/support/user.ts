@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { openPasswords } from "#accounts/passwords.ts";
 import { inviteToSignUp } from "#accounts/invites.ts";
-import { completeSignUp } from "#accounts/sign-up.ts";
+import { completeSignUp } from "#accounts/credentials.ts";
 import { useControl } from "./control.ts";
 import type { TestService } from "./service.ts";
 

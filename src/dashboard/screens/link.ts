@@ -1,6 +1,11 @@
 /** Pages that mail a link, and the page that it opens, where a GET changes nothing. A demo shows the link itself. */
 import { requireOpenNumber } from "#accounts/accounts.ts";
-import { completeAddressChange, completeReset } from "#accounts/credentials.ts";
+import {
+  completeAddressChange,
+  completeReset,
+  completeSignUp,
+  requestLink,
+} from "#accounts/credentials.ts";
 import { acceptInvitation } from "#accounts/invites.ts";
 import {
   type Link,
@@ -11,7 +16,6 @@ import {
 } from "#accounts/one-time-links.ts";
 import { findPerson, readAddress } from "#accounts/people.ts";
 import { type OpenedSession, switchAccount } from "#accounts/sessions.ts";
-import { completeSignUp, requestLink } from "#accounts/sign-up.ts";
 import {
   emailField,
   field,
