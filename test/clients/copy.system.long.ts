@@ -126,6 +126,17 @@ test("a step that lacks its head or a change is none", async (t, client) => {
   }
 });
 
+test("a record is explained as the service does, and an id that is not there is its problem", async (t, client) => {
+  const service = await startService(t, { records: records(3) });
+  const options = { baseUrl: service.url, key: service.key };
+  const { body } = await service.get("/fetch-signals?limit=1");
+  const { id } = body.data[0].gps[0];
+  const { value } = await client.do({ what: "explain", of: [id], options });
+  assert.deepEqual(value, (await service.get(`/explain/${id}`)).body.data);
+  const { error } = await client.do({ what: "explain", of: ["../fetch-gp"], options });
+  assert.equal(error!.code, "unknown-path");
+});
+
 test("the files of a dataset are listed and come as they are served, where there are any", async (t, client) => {
   const service = await startService(t, { records: records(250), settings });
   const options = { baseUrl: service.url, key: service.key };
