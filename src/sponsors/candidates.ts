@@ -17,6 +17,7 @@ import {
   stemOf,
   wordsOf,
 } from "./names.ts";
+import clauses from "./clause-marks.json" with { type: "json" };
 import professions from "./professions.json" with { type: "json" };
 import roles from "./role-patterns.json" with { type: "json" };
 
@@ -155,26 +156,18 @@ interface Sentence {
   chain: readonly Named[];
 }
 
-const forms = String.raw`L\.? ?L\.? ?C|L\.? ?L\.? ?L?\.? ?P|L\.? ?P|Inc|Incorporated|Corp|Corporation|Ltd|Limited|PLC|GmbH|S\.? ?[àa]\.? ?r\.? ?l`;
-const commaBeforeForm = new RegExp(String.raw`,\s*(?=(?:${forms})\b)`, "gi");
-const afterForm = new RegExp(
-  String.raw`(?<=\b(?:${forms})\.?)\s+(?:(?:and|&)\s+|(?=(?:the|an?|general|managing|sole|investment|manager|sponsor)\b))`,
-  "gi",
+const titles = wordsOf("titleEnds").join("|");
+
+/** Returns a pattern of `clause-marks.json` with its lists of forms and titles filled in. */
+const filled = (pattern: string, flags: string): RegExp =>
+  new RegExp(pattern.replace("{forms}", clauses.forms).replace("{titles}", titles), flags);
+
+const marks = clauses.marks.map(
+  ([pattern, flags, mark]) => [filled(pattern!, flags!), mark!] as const,
 );
-const clauseEnds =
-  /\s*[:()"“”]\s*|,\s+|\s[-–—/|@]+\s|(?<=\b(?:C[A-Z]O|President|Manager|Member|Director|Partner))[-/](?=[A-Z])|\s*\b(?:which|who|that|is|are|was|serves?|acts?|acting|serving|being|its|through|as)\b\s*/gi;
-const statementEnds = /\s*;\s*|(?<=[a-z)]{3}|[A-Z]{2})\.\s+(?=[A-Z])/;
-const byFirm = /\s*\bby\b:?\s*/gi;
-const afterTitle = new RegExp(
-  String.raw`(?:(?<=\b(?:${wordsOf("titleEnds").join("|")}))\s+(?:of|for|to|at|with|in)|\s+and\s+of)\s+(?:(?:the|an?|each of|both)\s+)?`,
-  "gi",
-);
-const roleBeforeFirm =
-  /^(?:(?:the|an?|said)\s+)?(?:(?:issuer|company|fund|partnership)['’]?s\s+)?(?:(?:co-?)?sponsor|manager|managing member|general partner|investment (?:manager|advis[eo]r)|advis[eo]r|developer|promoter)\s+(?=[A-Z0-9])/i;
-/** Title that no list knows, at the beginning of a statement. Some names hold such words too, after a word for a place. */
-const otherTitle =
-  /^(?!.*?\b(?:Bank|Homes|Shops|Villas|Flats|Lofts|Friends|Residences|Trust|House|City)\s)[A-Z][\w ,&]{2,50}?\s(?:of|at|for|with)\s+(?:the\s+)?(?=[A-Z0-9])/;
-const fullStop = /(?<!\b(?:Inc|Corp|Ltd|Co|L\.P|L\.L\.C|S\.A))\.$/i;
+const statementEnds = filled(clauses.statementEnds, "");
+const roleBeforeFirm = filled(clauses.roleBeforeFirm, "i");
+const fullStop = filled(clauses.fullStop, "i");
 
 /**
  * Returns the chains of a text, one a statement, so that `Manager of A, manager of the issuer; CEO of B` makes no chain
@@ -188,14 +181,7 @@ const chainsIn = (text: string): Named[][] =>
  * issuer` gives A and B. Signature blocks, `By: B, its general partner; By: A, its manager`, run the other way.
  */
 function chainIn(text: string): Named[] {
-  const marked = text
-    .replace(/\s+/g, " ")
-    .replace(commaBeforeForm, " ")
-    .replace(byFirm, "\u0001by\u0001")
-    .replace(clauseEnds, "\u0001")
-    .replace(afterForm, "\u0001")
-    .replace(afterTitle, "\u0002")
-    .replace(otherTitle, "\u0002");
+  const marked = marks.reduce((all, [pattern, mark]) => all.replace(pattern, mark), text);
   const parts = marked.split(/(?=[\u0001\u0002])/).map((part) => {
     const text = part.replace(/^[\u0001\u0002]/, "").trim();
     return { isOf: part.startsWith("\u0002"), text: text.replace(fullStop, "") };

@@ -120,18 +120,13 @@ function isAccommodationRound(filing: FormD): boolean {
 export const isRealEstateFund = ({ type }: Pick<AdviserFund, "type">): boolean =>
   fold(type ?? "") === "real estate fund";
 
-/** Real-estate offerings by which advisers are judged. */
-interface RealEstateOfferings {
-  /** File numbers, such as `021-400013`. */
-  files: ReadonlySet<string>;
-  /** Names of funds, folded. */
-  fundNames: ReadonlySet<string>;
-}
-
-/** Reports whether an adviser invests in real estate: by a fund, an offering or its own words. */
+/**
+ * Reports whether an adviser invests in real estate: by a fund, an offering or its own words.
+ * @param offerings file numbers, and folded names of issuers, of offerings of real estate
+ */
 export const investsInRealEstate = (
   { legalName, businessName, otherNames, funds }: AdviserFiling,
-  offerings: RealEstateOfferings,
+  offerings: Readonly<Record<"files" | "fundNames", ReadonlySet<string>>>,
 ): boolean =>
   funds.some(
     (fund) =>
@@ -169,24 +164,21 @@ export function subjectsOf(names: readonly string[]) {
   };
 }
 
+const tagTests: readonly (readonly [tag: string, (filing: FormD) => boolean])[] = [
+  ["reg_d_506b", ({ exemptions }) => exemptions.includes("06b")],
+  ["reg_d_506c", ({ exemptions }) => exemptions.includes("06c")],
+  ["section_3c5", ({ exemptions }) => exemptions.includes("3C.5")],
+  ["pooled_fund", ({ isPooledTicked }) => isPooledTicked],
+  ["tic", ({ isTenantInCommonTicked }) => isTenantInCommonTicked],
+  ["dst", ({ issuers }) => / dst /.test(` ${fold(issuers[0]!.name)} `)],
+  ["amended", ({ type }) => type === "D/A"],
+  ["indefinite_offering", ({ isIndefinite }) => isIndefinite],
+  ["non_accredited_allowed", ({ allowsNonAccredited }) => allowsNonAccredited],
+];
+
 /** Returns tags for what filings tick. */
-export function tagsOf(filings: readonly FormD[]): string[] {
-  const has = (code: string) => filings.some(({ exemptions }) => exemptions.includes(code));
-  const any = (name: "isPooledTicked" | "isTenantInCommonTicked" | "isIndefinite") =>
-    filings.some((filing) => filing[name]);
-  const tags: readonly (readonly [string, boolean])[] = [
-    ["reg_d_506b", has("06b")],
-    ["reg_d_506c", has("06c")],
-    ["section_3c5", has("3C.5")],
-    ["pooled_fund", any("isPooledTicked")],
-    ["tic", any("isTenantInCommonTicked")],
-    ["dst", filings.some(({ issuers }) => / dst /.test(` ${fold(issuers[0]!.name)} `))],
-    ["amended", filings.some(({ type }) => type === "D/A")],
-    ["indefinite_offering", any("isIndefinite")],
-    ["non_accredited_allowed", filings.some((filing) => filing.allowsNonAccredited)],
-  ];
-  return tags.filter(([, holds]) => holds).map(([tag]) => tag);
-}
+export const tagsOf = (filings: readonly FormD[]): string[] =>
+  tagTests.filter(([, test]) => filings.some(test)).map(([tag]) => tag);
 
 /** Returns the tag for the size of assets under management. */
 export const sizeBand = (aumUsd: number): string =>

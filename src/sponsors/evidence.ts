@@ -3,21 +3,10 @@ import type { Correction, RelatedPerson } from "#filings/rows.ts";
 import type { Evidence } from "#records/canonical.ts";
 import type { Provenance } from "#records/common.ts";
 import { baseName, stemOf } from "./names.ts";
+import confidence from "./confidence.json" with { type: "json" };
 import words from "./people-words.json" with { type: "json" };
 
-export const confidenceOf: Readonly<Record<Provenance["basis"], number>> = {
-  corrected: 1,
-  stated: 1,
-  adv_file_number: 1,
-  named_sponsor: 0.9,
-  sponsor_text: 0.9,
-  adv_fund_name: 0.9,
-  related_entity: 0.8,
-  cluster: 0.6,
-  series_master: 0.6,
-  related_entity_deal: 0.4,
-  issuer_stem: 0.3,
-};
+export const confidenceOf: Readonly<Record<Provenance["basis"], number>> = confidence.bases;
 
 /** Firm that one filing proposes as sponsor, or a Form ADV or a correction for it. */
 export interface Candidate {
@@ -51,12 +40,12 @@ export function candidateOf(
   given: Pick<Candidate, "basis" | "field" | "text" | "firm" | "why"> &
     Partial<Pick<Candidate, "confidence">> & { refusal?: string | null },
 ): Candidate {
-  const { refusal = null, confidence, ...rest } = given;
+  const { refusal = null, confidence: sure, ...rest } = given;
   const basis = refusal === dealOnly ? "related_entity_deal" : given.basis;
   return {
     ...rest,
     basis,
-    confidence: (basis === given.basis ? confidence : undefined) ?? confidenceOf[basis],
+    confidence: (basis === given.basis ? sure : undefined) ?? confidenceOf[basis],
     document,
     isTaken: refusal === null,
     why: refusal ?? given.why,
@@ -81,16 +70,15 @@ export function statementOf(
 /** Evidence of what its document states, unless it says otherwise. */
 export const stated = { firm: null, basis: "stated", confidence: 1, is_taken: 1 } as const;
 
-/** Returns a line of the corrections as the document that evidence is from. @param number the file and its line. */
-export const correctionForm = (number: string) => ({
+/** Corrections as the document that evidence is from, but for its number, which is the file and line. */
+export const correctionForm = {
   form: "Correction",
-  number,
   filer: null,
   filed_on: null,
   url: null,
-});
+} as const;
 
-/** Returns what a correction says, and the number of its line as a document. */
+/** Returns what a correction says, and the number of its document. */
 export const correctionOf = ({ line, why: text }: Correction) => ({
   document: `corrections.ndjson:${line}`,
   said: { basis: "corrected", field: "why", text, why: "a correction says so" } as const,
@@ -98,7 +86,6 @@ export const correctionOf = ({ line, why: text }: Correction) => ({
 
 /** Returns corrections of a record as its evidence. */
 export const correctedBy = (corrections: readonly Correction[]): Evidence[] =>
-  corrections.map((correction) => {
-    const { document, said } = correctionOf(correction);
-    return { ...correctionForm(document), ...stated, ...said };
+  corrections.map(correctionOf).map(({ document: number, said }) => {
+    return { ...correctionForm, number, ...stated, ...said };
   });

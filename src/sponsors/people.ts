@@ -1,5 +1,5 @@
 /** Puts the principals of a GP together from every filing that names them. Nobody is merged across GPs. */
-import type { AdviserFiling, Correction, FormD } from "#filings/rows.ts";
+import type { AdviserFiling, Correction, FormD, RelatedPerson } from "#filings/rows.ts";
 import type { CanonicalPrincipal, Evidence, EvidenceDocument } from "#records/canonical.ts";
 import type { Provenance } from "#records/common.ts";
 import { fold } from "#records/fold.ts";
@@ -8,7 +8,7 @@ import { correctedBy, stated, statementOf } from "./evidence.ts";
 import { cut, entityOf, isAlike, mostFrequent, ownerName, readable, shortKey } from "./names.ts";
 import { adviserFormOf, filedOn, formOf } from "./offerings.ts";
 import words from "./people-words.json" with { type: "json" };
-import type { ResolvedGp } from "./vehicles.ts";
+import type { ResolvedGp, Vehicle } from "./vehicles.ts";
 
 type Role = (typeof principalRoles)[number];
 type Band = (typeof ownershipBands)[number];
@@ -57,29 +57,34 @@ export function principalsOf(
   unmet: Set<Correction>,
   publicId: (key: string) => string,
 ): { principal: CanonicalPrincipal; claims: readonly string[]; evidence: readonly Evidence[] }[] {
-  const mentions = [...advisers.flatMap(adviserMentions), ...vehicleMentions(gp)];
+  const mentions = [...advisers.flatMap(adviserMentions), ...gp.vehicles.flatMap(vehicleMentions)];
   const aparts = corrections.filter((one) => one.kind === "personApart");
   const fields = corrections.filter((one) => one.kind === "personField");
   /** Returns keys and their public ids, by which corrections may name a person. */
   const idsOf = (keys: readonly string[]) =>
     new Set(aparts.length + fields.length === 0 ? [] : [...keys, ...keys.map(publicId)]);
+  /** Corrections by the people that they part. */
+  const parted = new Map<Person, Correction[]>();
   const people = group(mentions).flatMap((person) => {
     let parts = [person];
     const ids = idsOf(possibleKeys(person));
-    for (const correction of aparts) {
-      if (!ids.has(correction.person)) continue;
+    for (const correction of aparts.filter((one) => ids.has(one.person))) {
       const isOther = ({ source }: Mention) => correction.accessions.includes(source.number);
-      if (person.some(isOther)) unmet.delete(correction);
-      parts = parts
-        .flatMap((some) => [some.filter((one) => !isOther(one)), some.filter(isOther)])
-        .filter((some) => some.length > 0);
+      parts = parts.flatMap((part) => {
+        const [others, rest] = [part.filter(isOther), part.filter((one) => !isOther(one))];
+        if (others.length === 0 || rest.length === 0) return [part];
+        unmet.delete(correction);
+        for (const one of [rest, others])
+          parted.set(one, [...(parted.get(part) ?? []), correction]);
+        return [rest, others];
+      });
     }
     return parts;
   });
   return keyed(people)
     .map(({ person, id, claims }) => {
       const principal = principalOf(id, gp, person);
-      const ids = idsOf(claims);
+      const ids = idsOf([id, ...claims]);
       const corrected = fields.filter((one) => ids.has(one.person));
       for (const correction of corrected) {
         unmet.delete(correction);
@@ -88,7 +93,8 @@ export function principalsOf(
           provenance: { ...principal.provenance, basis: "corrected", confidence: 1 },
         });
       }
-      return { principal, claims, evidence: evidenceOf(person, corrected) };
+      const all = [...(parted.get(person) ?? []), ...corrected];
+      return { principal, claims, evidence: evidenceOf(person, all) };
     })
     .sort((a, b) => (a.principal.id < b.principal.id ? -1 : 1));
 }
@@ -108,83 +114,74 @@ function evidenceOf(person: Person, corrections: readonly Correction[]): Evidenc
   return [...correctedBy(corrections), ...rows];
 }
 
-function adviserMentions(filing: AdviserFiling): Mention[] {
-  return filing.owners
-    .filter(({ isPerson }) => isPerson)
-    .flatMap((owner): Mention[] => {
-      const { first, middle, last } = ownerName(owner);
-      if (!isPersonal(first, last)) return [];
+/** Reports whether a person has a first and a last name, with a letter or digit each. */
+const isPersonal = ({ first, last }: Pick<RelatedPerson, "first" | "last">): boolean =>
+  fold(first ?? "") !== "" && fold(last ?? "") !== "";
+
+const adviserMentions = (filing: AdviserFiling): Mention[] =>
+  filing.owners
+    .filter((owner) => owner.isPerson && isPersonal(ownerName(owner)))
+    .map((owner) => {
       const band = bands.get(owner.ownershipCode ?? "") ?? null;
       const title = owner.title ?? "Owner";
-      return [
-        {
-          subject: `crd:${filing.crd}`,
-          source: adviserFormOf(filing),
-          date: filing.filedOn,
-          field: `Schedule ${owner.schedule}`,
-          text: `${owner.name}: ${title}`,
-          ...nameParts(first, middle, last),
-          crd: owner.crd,
-          title: readable(title),
-          roles: [
-            ...rolesIn(owner.title),
-            ...(owner.isControlPerson ? ["control_person" as const] : []),
-            ...(band !== null && band !== "under_5" ? ["owner" as const] : []),
-          ],
-          band,
-          since: owner.since,
-          link: { basis: "stated", confidence: 1 },
-        },
-      ];
+      return {
+        subject: `crd:${filing.crd}`,
+        source: adviserFormOf(filing),
+        date: filing.filedOn,
+        field: `Schedule ${owner.schedule}`,
+        text: `${owner.name}: ${title}`,
+        ...nameParts(ownerName(owner)),
+        crd: owner.crd,
+        title: readable(title),
+        roles: [
+          ...rolesIn(owner.title),
+          ...(owner.isControlPerson ? ["control_person" as const] : []),
+          ...(band !== null && band !== "under_5" ? ["owner" as const] : []),
+        ],
+        band,
+        since: owner.since,
+        link: { basis: "stated", confidence: 1 },
+      };
     });
-}
 
-function vehicleMentions({ vehicles }: ResolvedGp<FormD>): Mention[] {
-  return vehicles.flatMap(({ cik, filings, link }) =>
-    filings.flatMap((filing) =>
-      filing.persons.flatMap((person): Mention[] => {
-        const { first, middle, last, roles, clarification } = person;
-        if (!isPersonal(first, last) || link === null || entityOf(person) !== null) return [];
+const vehicleMentions = ({ cik, filings, link }: Vehicle<FormD>): Mention[] =>
+  filings.flatMap((filing) =>
+    filing.persons
+      .filter((person) => isPersonal(person) && entityOf(person) === null)
+      .map((person) => {
+        const { roles, clarification } = person;
         const { field, said, text } = statementOf(person);
         const issuer = readable(filing.issuers[0]!.name);
-        const { basis, confidence } = link.evidence;
+        const { basis, confidence } = link!.evidence;
         const role = said.replace(/(?<!\b(?:Corp|Inc|Co|Ltd|\w))\.$/i, "");
-        return [
-          {
-            subject: `cik:${cik}`,
-            source: formOf(filing),
-            date: filedOn(filing),
-            field,
-            text,
-            ...nameParts(first!, middle ?? "", last!),
-            crd: null,
-            title: clarification === null ? `${said} of ${issuer}` : `${role} (${issuer})`,
-            // What follows "of" is a firm and its role: "Manager of A, the General Partner of the Issuer".
-            roles: [...roles, ...rolesIn(clarification?.split(/\b(?:of|for|at)\b/i)[0] ?? null)],
-            band: null,
-            since: null,
-            link: { basis, confidence },
-          },
-        ];
+        return {
+          subject: `cik:${cik}`,
+          source: formOf(filing),
+          date: filedOn(filing),
+          field,
+          text,
+          ...nameParts(person),
+          crd: null,
+          title: clarification === null ? `${said} of ${issuer}` : `${role} (${issuer})`,
+          // What follows "of" is a firm and its role: "Manager of A, the General Partner of the Issuer".
+          roles: [...roles, ...rolesIn(clarification?.split(/\b(?:of|for|at)\b/i)[0] ?? null)],
+          band: null,
+          since: null,
+          link: { basis, confidence },
+        };
       }),
-    ),
   );
-}
-
-/** Reports whether a person has a first and a last name, with a letter or digit each. */
-const isPersonal = (first: string | null, last: string | null): boolean =>
-  fold(first ?? "") !== "" && fold(last ?? "") !== "";
 
 const suffixes = /[\s,]+(jr|sr|ii|iii|iv)\.?$/i;
 const blank = /^(?:n\/?a|none|[-._*]+)$/i;
 
 /** Returns the parts of a name in readable capitals, the suffix apart. */
-function nameParts(first: string, middle: string, last: string) {
-  const suffix = suffixes.exec(last)?.[1]?.toLowerCase() ?? "";
+function nameParts({ first, middle, last }: Pick<RelatedPerson, "first" | "middle" | "last">) {
+  const suffix = suffixes.exec(last!)?.[1]?.toLowerCase() ?? "";
   return {
-    first: proper(first),
-    middle: middle === "" || blank.test(middle) ? null : proper(middle),
-    last: proper(last.replace(suffixes, "")),
+    first: proper(first!),
+    middle: !middle || blank.test(middle) ? null : proper(middle),
+    last: proper(last!.replace(suffixes, "")),
     suffix,
   };
 }
@@ -279,7 +276,9 @@ function keyed(people: readonly Person[]) {
   return withIds.map(({ person, id }) => ({
     person,
     id,
-    claims: possibleKeys(person).filter((key) => holders.getOrInsert(key, person) === person),
+    claims: possibleKeys(person).filter(
+      (key) => key !== id && holders.getOrInsert(key, person) === person,
+    ),
   }));
 }
 

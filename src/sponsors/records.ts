@@ -7,6 +7,7 @@ import type {
   FormD,
   Geography,
   Place,
+  RowOrigin,
 } from "#filings/rows.ts";
 import type {
   CanonicalGp,
@@ -62,17 +63,9 @@ const byDate = (one: AdviserFiling, other: AdviserFiling) =>
 
 const entryOf = (
   record: CanonicalRecord,
-  { file, line }: FormD["origin"],
-  { claims, ...rest }: Pick<SourceEntry, "claims" | "evidence"> = {},
-): SourceEntry => ({
-  ...(claims && { claims: claims.filter((key) => key !== record.id) }),
-  ...rest,
-  file,
-  line,
-  records: [record],
-  namedGps: [],
-  faults: [],
-});
+  { file, line }: RowOrigin,
+  rest: Pick<SourceEntry, "claims" | "evidence"> = {},
+): SourceEntry => ({ ...rest, file, line, records: [record], namedGps: [], faults: [] });
 
 function* gpEntries(
   gp: FiledGp,
@@ -82,17 +75,21 @@ function* gpEntries(
   { publicId }: ResolveOptions,
 ): Iterable<SourceEntry> {
   const { origin } = advisers.at(-1) ?? gp.vehicles[0]!.filings.at(-1)!;
-  const claims = [
+  const keys = [
     ...gp.crds.map((crd) => `crd:${crd}`),
     ...gp.vehicles.map(({ cik }) => `cik:${cik}`),
   ];
-  const ids = new Set([...claims, ...claims.map((key) => publicId("gp", key))]);
-  const named = corrections.filter(
-    (one) =>
-      (one.kind === "is" && ids.has(one.gp)) ||
-      (one.kind === "same" && one.gps.every((id) => ids.has(id))),
+  const ids = new Set([...keys, ...keys.map((key) => publicId("gp", key))]);
+  const isOwn = (one: Correction) =>
+    one.kind === "same"
+      ? one.gps.every((id) => ids.has(id))
+      : (one.kind === "is" || one.kind === "apart") && ids.has(one.gp);
+  const evidence = gpEvidence(
+    gp,
+    advisers,
+    corrections.filter((one) => isOwn(one) && !unmet.has(one)),
   );
-  const evidence = gpEvidence(gp, advisers, named);
+  const claims = keys.filter((key) => key !== gp.key);
   yield entryOf(gpRecord(gp, advisers, geography), origin, { claims, evidence });
   const personId = (key: string) => publicId("principal", key);
   for (const one of principalsOf(gp, advisers, corrections, unmet, personId)) {
@@ -341,7 +338,7 @@ function evidenceOf(
 ): Evidence {
   const filing = filings.find(({ accession }) => accession === document);
   return {
-    ...(filing === undefined ? correctionForm(document) : formOf(filing)),
+    ...(filing === undefined ? { ...correctionForm, number: document } : formOf(filing)),
     field,
     text,
     firm,

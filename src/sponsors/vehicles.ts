@@ -248,10 +248,8 @@ function agreementOf(filing: FormD, crd: string, advisers: Advisers): string | n
 }
 
 /** Returns the CRD number of the only adviser of a state that is called like a firm, or null. */
-function adviserCalled(firm: string, state: string, { byName }: Advisers): string | null {
-  for (const key of nameKeys(firm, state)) {
-    const crd = byName.get(key) ?? null;
-    if (crd !== null) return crd;
-  }
-  return null;
-}
+const adviserCalled = (firm: string, state: string, { byName }: Advisers): string | null =>
+  nameKeys(firm, state).reduce<string | null>(
+    (found, key) => found ?? byName.get(key) ?? null,
+    null,
+  );

@@ -380,7 +380,16 @@ test("corrections part a person and set a field", () => {
     why: "w",
     line: 2,
   };
-  const people = resolved({ forms, corrections: [apart, field] }).all("principal");
+  const { all, entries } = resolved({ forms, corrections: [apart, field] });
+  const people = all("principal");
+  const told = entries.filter(({ records }) => records[0]!.record === "principal");
+  assert.deepEqual(
+    told.map(({ evidence }) => evidence!.map(({ number }) => number)),
+    [
+      ["corrections.ndjson:1", "corrections.ndjson:2", accession(1)],
+      ["corrections.ndjson:1", accession(2)],
+    ],
+  );
   assert.deepEqual(
     people.map((one) => [one.id, one.email ?? null, one.provenance?.basis]),
     [

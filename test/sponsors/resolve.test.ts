@@ -285,6 +285,12 @@ test("a correction of nobody is told once all records were made", () => {
     { kind: "personField", ...known, field: "title", value: "Partner" },
     { kind: "personField", ...known, person: "cik:0000000001/bo lind", field: "title", value: "x" },
     { kind: "personApart", ...known, accessions: ["0000000009-26-000001"] },
+    // Nobody is left from whom they could be parted.
+    {
+      kind: "personApart",
+      ...known,
+      accessions: ["0000000001-26-000001", "0000000002-26-000001"],
+    },
   ];
   assert.deepEqual([...resolved({ forms: two, corrections }).unmet], corrections.slice(1));
 });
