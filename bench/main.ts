@@ -8,6 +8,7 @@ import { type Figure, ratioOf, rows, type RowName } from "./rows.ts";
 import { type CostRow, costSetups, openCost, rowsOnProcessesOf } from "./rows/cost.ts";
 import { openDeepOffset } from "./rows/deep-offset.ts";
 import { openImport } from "./rows/import.ts";
+import { openImportSec } from "./rows/import-sec.ts";
 import { openLists } from "./rows/lists.ts";
 import { openOperations } from "./rows/operations.ts";
 import { openRecording } from "./rows/recording.ts";
@@ -70,6 +71,7 @@ const groups: readonly Group[] = [
   { rows: ["memory-takeover"], open: openMemoryTakeover },
   { rows: ["import", "import-memory"], open: (fixtures) => openImport(fixtures, 1) },
   { rows: ["import-650k", "import-memory-650k"], open: (fixtures) => openImport(fixtures, 10) },
+  { rows: ["import-sec", "import-sec-xml"], open: openImportSec },
   { rows: ["tail"], open: openTail },
   { rows: ["recording", "recording-thread", "recording-disk"], open: openRecording },
   { rows: ["deep-offset"], open: openDeepOffset },

@@ -1,4 +1,5 @@
 /** Every row there is: what it measures, and what it has to reach. */
+import { grouped } from "#words.ts";
 import { type Estimate, estimate } from "./statistics.ts";
 
 /** What a figure must be at least (or at most), and what it should be. */
@@ -43,6 +44,12 @@ const costRow = (title: string, floor: number, goal: number) => ({
 });
 
 const importRow = (title: string) => ({ title, show: share, target: atLeast(0.2, 0.3) });
+
+const speedRow = (title: string, floor: number) => ({
+  title,
+  show: (value: number) => grouped(Math.round(value)),
+  target: atLeast(floor),
+});
 
 const listsRow = (title: string) => ({ title, show: times, target: atMost(2) });
 
@@ -105,6 +112,8 @@ export const rows = {
     show: megabytes,
     target: atMost(750),
   },
+  "import-sec": speedRow("filings a second from tables of Form D to typed rows", 5000),
+  "import-sec-xml": speedRow("filings a second from XML to typed rows", 2000),
   tail: {
     title: "p99 at 500 requests a second, open loop, against bare node:http",
     show: times,
