@@ -1,10 +1,9 @@
 /** Reads the tables of Form ADV that the SEC publishes, one member of an archive at a time. */
+import { basename } from "node:path";
 import { ImportFault } from "#importers/import-fault.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import columns from "./adv-columns.json" with { type: "json" };
 import {
-  type AdvMember,
-  type AdvRow,
   cik,
   crd,
   date,
@@ -17,7 +16,31 @@ import {
   whole,
 } from "./cells.ts";
 import type { PlaceReader } from "./places.ts";
-import type { AdviserFiling, RowOrigin } from "./rows.ts";
+import type { AdviserFiling, AdvRow, RowOrigin } from "./rows.ts";
+
+/** Kinds of members that are read, each with the pattern of the member's name. */
+const kinds = {
+  base: /^(?:IA|ERA)_ADV_Base(?:_A)?(?:_\d|\.|$)/i,
+  owners: /^(?:IA|ERA)_Schedule_A_B(?:_\d|\.|$)/i,
+  funds: /^(?:IA|ERA)_Schedule_D_7B1(?:_\d|\.|$)/i,
+  partners: /^(?:IA|ERA)_Schedule_D_7B1A3a(?:_\d|\.|$)/i,
+  formDFiles: /^(?:IA|ERA)_Schedule_D_7B1A22(?:_\d|\.|$)/i,
+  ciks: /^(?:IA|ERA)_1D3_CIK(?:_\d|\.|$)/i,
+} as const;
+
+/** Member of an archive of Form ADV. */
+export interface AdvMember {
+  kind: keyof typeof kinds;
+  /** True if it is of advisers that report as exempt. */
+  isExempt: boolean;
+}
+
+/** Returns the member that a file is, by its name. Returns undefined for one that is not read. */
+export function advMemberOf(file: string): AdvMember | undefined {
+  const name = basename(file);
+  const kind = (Object.keys(kinds) as AdvMember["kind"][]).find((one) => kinds[one].test(name));
+  return kind && { kind, isExempt: /^ERA/i.test(name) };
+}
 
 /** Rows that may be unreadable in a member of which little can be read. */
 const rejectedMax = 10_000;
@@ -28,7 +51,7 @@ const rejectedMax = 10_000;
  * @throws ImportFault if the member is empty, lacks a column, or has mostly rows that could not be read.
  */
 export async function readAdv(
-  { kind, isExempt }: { kind: AdvMember; isExempt: boolean },
+  { kind, isExempt }: AdvMember,
   bytes: AsyncIterable<Buffer>,
   origin: RowOrigin,
   placeOf: PlaceReader,
@@ -76,7 +99,7 @@ const remedy = "download the archive again, or leave it out of the folder";
 const comparable = (title: string) => title.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 
 /** Returns the index of each column by its name here. */
-function indexesOf(kind: AdvMember, header: readonly string[], file: string) {
+function indexesOf(kind: AdvMember["kind"], header: readonly string[], file: string) {
   const titles = header.map((title) => comparable(title.replace(/^\ufeff/, "")));
   const found: Record<string, number> = {};
   for (const [name, spellings] of Object.entries<readonly string[]>(columns[kind])) {
@@ -125,7 +148,7 @@ const cellReaders: Readonly<Record<string, (cell: string | null) => unknown>> = 
 };
 
 function rowOf(
-  kind: AdvMember,
+  kind: AdvMember["kind"],
   { filingId, referenceId, ...values }: Values,
   source: Pick<AdviserFiling, "isExempt" | "origin">,
   placeOf: PlaceReader,

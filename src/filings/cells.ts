@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { clean } from "#importers/cells.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { fold } from "#records/fold.ts";
-import { type AdviserFiling, type AdviserFund, type AdviserOwner, personRoles } from "./rows.ts";
+import { personRoles } from "./rows.ts";
 
 /** Why a recognised filing is left out. The report counts filings by it. */
 export type SkipReason =
@@ -17,27 +17,6 @@ export type SkipReason =
   | "no_offering"
   /** Schedules of a Form ADV whose base is in no archive. */
   | "no_base";
-
-/** Kinds of members of an archive of Form ADV that are read, each with the pattern of the member's name. */
-export const advMembers = {
-  base: /^(?:IA|ERA)_ADV_Base(?:_A)?(?:_\d|\.|$)/i,
-  owners: /^(?:IA|ERA)_Schedule_A_B(?:_\d|\.|$)/i,
-  funds: /^(?:IA|ERA)_Schedule_D_7B1(?:_\d|\.|$)/i,
-  partners: /^(?:IA|ERA)_Schedule_D_7B1A3a(?:_\d|\.|$)/i,
-  formDFiles: /^(?:IA|ERA)_Schedule_D_7B1A22(?:_\d|\.|$)/i,
-  ciks: /^(?:IA|ERA)_1D3_CIK(?:_\d|\.|$)/i,
-} as const;
-export type AdvMember = keyof typeof advMembers;
-
-/** Row of a member of an archive of Form ADV. Rows of one filing are joined by its FilingID, in whatever order. */
-export type AdvRow = { filingId: string } & (
-  | { kind: "base"; filing: Omit<AdviserFiling, "ciks" | "owners" | "funds"> }
-  | { kind: "owners"; owner: AdviserOwner }
-  | { kind: "funds"; referenceId: string; fund: Omit<AdviserFund, "partnerNames" | "formDFiles"> }
-  | { kind: "partners"; referenceId: string; name: string }
-  | { kind: "formDFiles"; referenceId: string; fileNumber: string }
-  | { kind: "ciks"; cik: string }
-);
 
 /** Rows of a table that could not be read. */
 export interface RejectedRows {

@@ -9,32 +9,34 @@ import {
   readSync,
   statSync,
 } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import { ImportFault, quoted } from "#importers/import-fault.ts";
+import { basename, join, resolve } from "node:path";
+import { crc32 } from "node:zlib";
+import { type Entry, openPromise, type ZipFile } from "yauzl";
+import { ImportFault, quoted, Unreadable } from "#importers/import-fault.ts";
+import { parseStrictJson } from "#importers/json.ts";
 import { whyClosed } from "#importers/source-file.ts";
-import { readAdv } from "./adv.ts";
-import { openArchive } from "./archive.ts";
+import { checkRecord } from "#records/check-record.ts";
+import type { RecordKind } from "#records/kinds.ts";
+import { type AdvMember, advMemberOf, readAdv } from "./adv.ts";
 import {
   accessionIn,
-  type AdvMember,
-  advMembers,
+  cik,
   date,
+  decoded,
   type RejectedRows,
   type SkipReason,
+  unseen,
 } from "./cells.ts";
-import { looksLikeCorrections, readCorrections } from "./corrections.ts";
-import { openFilingStore } from "./filing-store.ts";
-import columns from "./form-d-columns.json" with { type: "json" };
 import {
-  type QuarterTable,
-  quarterTables,
+  addTable,
+  type QuarterFiles,
+  quarterKey,
+  quarterTableOf,
   readFormDQuarter,
-  type TableFile,
-} from "./form-d-quarter.ts";
-import { readFormDXml } from "./form-d-xml.ts";
-import { geographyLayout, openGeography } from "./geography.ts";
-import { openPlaces } from "./places.ts";
-import type { Correction, Filings, FormD } from "./rows.ts";
+  readFormDXml,
+} from "./form-d.ts";
+import { geographyLayout, openGeography, openPlaces } from "./places.ts";
+import { type Correction, type Filings, type FormD, openFilingStore } from "./rows.ts";
 
 const newReport = (leftOut: { file: string; reason: string }[]) => ({
   /** Files by kind, such as `form_d_quarter`. The six tables of a quarter count as one. */
@@ -110,7 +112,7 @@ function openReader(
     geography: openGeography(),
     corrections: [] as Correction[],
     /** Tables of quarters outside of archives, by the path in front of the name of the table. */
-    quarters: new Map<string, Tables>(),
+    quarters: new Map<string, QuarterFiles>(),
     count(kind: string): void {
       report.files[kind] = (report.files[kind] ?? 0) + 1;
     },
@@ -199,16 +201,11 @@ async function readFile(file: string, reader: Reader): Promise<void> {
     return leave(`is a filing of form ${quoted(form)}, not of form D`);
   if (form !== undefined || formXml.test(beginning)) return readSubmission(file, whole(), reader);
   if (quarterHeader.test(header)) {
-    const names = header.split("\t").map((one) => one.trim().toUpperCase());
-    const table =
-      quarterTableOf(file) ?? quarterTables.find((one) => names.includes(columns.mark[one]));
+    const table = quarterTableOf(file, header);
     if (table === undefined) return leave("is a table of Form D that is not read");
-    const key = tableSuffix.test(file) ? file.replace(tableSuffix, "") : join(dirname(file), "/");
-    const tables = reader.quarters.get(key) ?? {};
+    const files = reader.quarters.getOrInsertComputed(quarterKey(file), () => ({}));
     const open = () => createReadStream(file);
-    addTable(tables, table, { shown: file, size: statSync(file).size, open });
-    reader.quarters.set(key, tables);
-    return;
+    return addTable(files, table, { shown: file, size: statSync(file).size, open });
   }
   if (advHeader.test(header)) {
     const member = advMemberOf(file);
@@ -257,33 +254,11 @@ function readSubmission(file: string, bytes: Buffer, reader: Reader): void {
   else if (!reader.store.addFormD(found, false)) reader.skip("twice");
 }
 
-type Tables = Partial<Record<QuarterTable, TableFile>>;
-
-const tableSuffix = new RegExp(`(${quarterTables.join("|")})\\.tsv$`, "i");
-const quarterTableOf = (name: string) =>
-  tableSuffix.exec(name)?.[1]?.toUpperCase() as QuarterTable | undefined;
-
-function addTable(tables: Tables, table: QuarterTable, file: TableFile): void {
-  const other = tables[table]?.shown;
-  if (other !== undefined) {
-    const reason = `is a second ${table} beside ${other}; take one of them away`;
-    throw new ImportFault(file.shown, null, reason);
-  }
-  tables[table] = file;
-}
-
-function advMemberOf(name: string): { kind: AdvMember; isExempt: boolean } | undefined {
-  const own = basename(name);
-  const kinds = Object.keys(advMembers) as AdvMember[];
-  const kind = kinds.find((one) => advMembers[one].test(own));
-  return kind === undefined ? undefined : { kind, isExempt: /^ERA/i.test(own) };
-}
-
 /** Reads the tables of an archive of the SEC. Leaves out other archives, workbooks among them. */
 async function readArchive(file: string, reader: Reader): Promise<void> {
   const archive = await openArchive(file);
   try {
-    const tables: Tables = {};
+    const tables: QuarterFiles = {};
     let hasAdv = false;
     for (const { name, size, open } of archive.members) {
       const shown = `${file}!${name}`;
@@ -309,24 +284,20 @@ async function readArchive(file: string, reader: Reader): Promise<void> {
   }
 }
 
-async function readQuarter(tables: Tables, reader: Reader, archive?: string): Promise<void> {
-  const missing = quarterTables.filter((table) => tables[table] === undefined);
-  if (missing.length > 0) {
-    const names = missing.map((table) => `${table}.tsv`).join(", ");
-    const reason = `is part of a Form D quarter without ${names}; download the quarter again`;
-    throw new ImportFault(archive ?? Object.values(tables)[0]!.shown, null, reason);
-  }
-  const { report, store, placeOf, skip } = reader;
-  reader.count("form_d_quarter");
+async function readQuarter(
+  files: QuarterFiles,
+  { report, store, placeOf, skip, count }: Reader,
+  archive?: string,
+): Promise<void> {
   const add = (filing: FormD) => {
     if (!store.addFormD(filing, true)) skip("twice");
   };
-  const all = tables as Record<QuarterTable, TableFile>;
-  report.rejectedRows.push(...(await readFormDQuarter(all, placeOf, add, skip)));
+  report.rejectedRows.push(...(await readFormDQuarter(files, placeOf, add, skip, archive)));
+  count("form_d_quarter");
 }
 
 async function readAdvMember(
-  member: { kind: AdvMember; isExempt: boolean },
+  member: AdvMember,
   file: string,
   bytes: AsyncIterable<Buffer>,
   { report, store, placeOf, skip }: Reader,
@@ -350,4 +321,192 @@ function readIndex(bytes: Buffer, file: string, { store }: Reader): void {
       throw new ImportFault(file, at + 1, reason);
     }
   }
+}
+
+interface ArchiveMember {
+  /** Name with its folders, separated by `/`. */
+  name: string;
+  /** Number of bytes unzipped. */
+  size: number;
+  /** Yields the bytes, unzipped as they are read. @throws ImportFault if they are not what the archive says. */
+  open(): AsyncIterable<Buffer>;
+}
+
+export const archiveLimits = {
+  /** How many times its zipped bytes a member may have. Tables of the SEC have up to 40. */
+  ratioMax: 200,
+  /** Unzipped bytes below which the ratio says nothing. */
+  ratioFrom: 1024 * 1024,
+  /** Unzipped bytes of all members together. */
+  bytesMax: 32 * 1024 ** 3,
+  membersMax: 10_000,
+};
+
+/**
+ * Opens an archive, without reading a member. The caller closes it. Folders are no members.
+ * @param limits for tests.
+ * @throws ImportFault if the archive is damaged, or a member is encrypted, a link, outside of the archive, there twice,
+ *   or out of proportion.
+ */
+export async function openArchive(
+  path: string,
+  limits = archiveLimits,
+): Promise<{ members: readonly ArchiveMember[]; close: () => void }> {
+  let zip: ZipFile | undefined;
+  try {
+    const opened = (zip = await openPromise(path, { autoClose: false }));
+    const members = new Map<string, ArchiveMember>();
+    let total = 0;
+    for await (const entry of opened.eachEntry()) {
+      const { fileName: name, uncompressedSize: size } = entry;
+      total += size;
+      const reason = members.has(name)
+        ? "is in the archive twice"
+        : whyRefused(entry, total, opened, limits);
+      if (reason !== undefined)
+        throw new ImportFault(`${path}!${name}`, null, `${reason}; download the archive again`);
+      if (!name.endsWith("/"))
+        members.set(name, { name, size, open: () => contentsOf(path, opened, entry) });
+    }
+    return { members: [...members.values()], close: () => opened.close() };
+  } catch (error) {
+    zip?.close();
+    throw error instanceof ImportFault ? error : damaged(path, error);
+  }
+}
+
+function whyRefused(
+  entry: Entry,
+  total: number,
+  { entryCount, fileSize }: ZipFile,
+  { ratioMax, ratioFrom, bytesMax, membersMax }: typeof archiveLimits,
+): string | undefined {
+  const isBomb = (unzipped: number, zipped: number) =>
+    unzipped > ratioFrom && unzipped > ratioMax * zipped;
+  const kind = (entry.externalFileAttributes >>> 16) & 0o170000;
+  if (entryCount > membersMax)
+    return `is one of ${entryCount} members, but at most ${membersMax} are read`;
+  if (kind === 0o120000) return "is a symbolic link, which no archive of the SEC has";
+  if (entry.isEncrypted()) return "is encrypted, which no member of an archive of the SEC is";
+  if (total > bytesMax) return `brings the archive to more than ${bytesMax} unzipped bytes`;
+  // Members may share their zipped bytes, so that each alone is in proportion.
+  return isBomb(entry.uncompressedSize, entry.compressedSize) || isBomb(total, fileSize)
+    ? `unzips to more than ${ratioMax} times its size, as a zip bomb does`
+    : undefined;
+}
+
+async function* contentsOf(path: string, zip: ZipFile, entry: Entry): AsyncGenerator<Buffer, void> {
+  let sum = 0;
+  try {
+    // The stream itself refuses more or fewer bytes than the directory says.
+    for await (const chunk of await zip.openReadStreamPromise(entry)) {
+      sum = crc32(chunk as Buffer, sum);
+      yield chunk as Buffer;
+    }
+    if (sum !== entry.crc32) throw new Error("its checksum does not fit");
+  } catch (error) {
+    throw damaged(`${path}!${entry.fileName}`, error);
+  }
+}
+
+/** Returns the fault for what yauzl says. It refuses by itself names that lead out of the archive. */
+function damaged(shown: string, error: unknown): ImportFault {
+  const [reason = ""] = (error as Error).message.split(/\. |\n/);
+  const [, name] =
+    /^(?:invalid relative path|absolute path|invalid characters in fileName): (.*)/.exec(reason) ??
+    [];
+  return new ImportFault(
+    shown,
+    null,
+    name === undefined
+      ? `is damaged or cut off (${reason}); download it again`
+      : `has a member that would lie outside of the archive, ${quoted(name)}; download it again`,
+  );
+}
+
+const shapes = [
+  '{"gp": ID, "is": NAME}',
+  '{"cik": CIK, "gp": ID}',
+  '{"same": [ID, ID]}',
+  '{"apart": [ID, CIK, …]}',
+  '{"person": ID, "apart": [ACCESSION, …]}',
+  '{"person": ID, "field": FIELD, "value": VALUE}',
+];
+
+/** Reports whether the beginning of a file is that of corrections. */
+export const looksLikeCorrections = (beginning: string): boolean =>
+  /^\s*\{[^\n]*"(?:why|is|same|apart|person)"\s*:/.test(beginning);
+
+/** @throws ImportFault for the first line that is no correction. */
+export function readCorrections(bytes: Buffer, file: string): Correction[] {
+  const lines = decoded(bytes).replace("\ufeff", "").split("\n");
+  return lines.flatMap((written, at) => {
+    if (written.trim() === "") return [];
+    const value = parseStrictJson(written);
+    const found = value instanceof Unreadable ? value.reason : correctionOf(value as Given | null);
+    if (typeof found === "string") throw new ImportFault(file, at + 1, found);
+    return [{ ...found, line: at + 1 } as Correction];
+  });
+}
+
+type Given = Record<string, unknown>;
+
+const isText = (value: unknown): value is string =>
+  typeof value === "string" && value.trim() !== "";
+const isTexts = (value: unknown, min: number): value is string[] =>
+  Array.isArray(value) && value.length >= min && value.every(isText);
+const cikOf = (value: unknown) =>
+  cik(isText(value) || typeof value === "number" ? String(value).replace(/^cik:/, "") : null);
+
+/** Members that say which record it is, or whence it comes. */
+const fixed = ["record", "id", "gps", "provenance", "updated_at"];
+
+const hidden = new RegExp(String.raw`\p{Cc}|${unseen.source}`, "u");
+
+/** Returns why a member of a record cannot have a value. Returns undefined if it can. */
+function whyUnfit(record: RecordKind, field: string, value: unknown): string | undefined {
+  if (fixed.includes(field)) return `cannot change ${field}; correct another member`;
+  const [character] = hidden.exec(JSON.stringify(value)) ?? [];
+  if (character !== undefined)
+    return `has a value with the unseen character U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}; write it without`;
+  const [fault] = checkRecord({ record, id: "x", name: "x", [field]: value });
+  return fault && `has a value that does not fit: ${fault.field} ${fault.reason}`;
+}
+
+/** Readers of corrections by their keys. Each returns a correction without its line, a reason, or false. */
+const readers: Readonly<Record<string, (given: Given) => object | string | false>> = {
+  "gp,is": ({ gp, is }) =>
+    isText(gp) && isText(is) && (whyUnfit("gp", "name", is) ?? { kind: "is", gp, name: is }),
+  "cik,gp": ({ cik: number, gp }) =>
+    cikOf(number) === null
+      ? 'has no CIK in "cik"'
+      : isText(gp) && { kind: "sponsor", cik: cikOf(number), gp },
+  same: ({ same }) => isTexts(same, 2) && same.length === 2 && { kind: "same", gps: same },
+  apart({ apart }) {
+    if (!isTexts(apart, 2)) return false;
+    const ciks = apart.slice(1).map(cikOf);
+    if (ciks.includes(null)) return 'has no CIK in "apart", behind the id';
+    return { kind: "apart", gp: apart[0], ciks };
+  },
+  "apart,person"({ person, apart }) {
+    if (!isText(person) || !isTexts(apart, 1)) return false;
+    const accessions = apart.map(accessionIn);
+    if (accessions.includes(null))
+      return 'has no accession number, such as 0001234567-25-000001, in "apart"';
+    return { kind: "personApart", person, accessions };
+  },
+  "field,person,value": ({ person, field, value }) =>
+    isText(person) &&
+    isText(field) &&
+    (whyUnfit("principal", field, value) ?? { kind: "personField", person, field, value }),
+};
+
+function correctionOf(given: Given | null): object | string {
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    return "must be a JSON object";
+  const { why, ...rest } = given;
+  if (!isText(why)) return 'needs "why": the reason for the correction, in a sentence';
+  const found = readers[Object.keys(rest).toSorted().join()]?.(rest) || null;
+  if (found === null) return `is no correction; write ${shapes.join(", or ")}, each with "why"`;
+  return typeof found === "string" ? found : { ...found, why };
 }

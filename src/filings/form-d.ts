@@ -1,21 +1,30 @@
-/** Assembles a Form D of named cells, whether they are those of the SEC's tables or elements of one filing. */
+/** Reads Form D: the six tables of a quarter, as the SEC's data sets have them, and single filings, as EDGAR keeps them. */
+import { isUtf8 } from "node:buffer";
+import { dirname, join } from "node:path";
+import { SaxesParser } from "saxes";
+import { ImportFault } from "#importers/import-fault.ts";
 import {
   accessionIn,
   cik,
   crd,
   date,
+  decoded,
   flag,
+  formDFile,
   isIndefinite,
   named,
+  type RejectedRows,
   roles,
   type SkipReason,
+  text,
   whole,
 } from "./cells.ts";
+import columns from "./form-d-columns.json" with { type: "json" };
 import { type PlaceReader, withoutStreets } from "./places.ts";
-import type { FormD, Issuer } from "./rows.ts";
+import type { FormD, Issuer, RowOrigin } from "./rows.ts";
 
 /** Cells of a row of a table, by the table's names of its columns. */
-export interface Cells {
+interface Cells {
   /** Returns a text; null for a blank cell, and for one that is not there. */
   cell(name: string): string | null;
   /** Returns the texts of a column that is there several times, as `NAME_1`, `NAME_2` and so on. */
@@ -31,7 +40,7 @@ const placeIn = ({ cell }: Cells, placeOf: PlaceReader) =>
   });
 
 /** Reads a row of each table. */
-export const partReaders = {
+const partReaders = {
   /** Returns null for an issuer without a CIK, or a name that has a letter or a digit. */
   ISSUERS(cells: Cells, placeOf: PlaceReader): Issuer | null {
     const { cell, list } = cells;
@@ -85,13 +94,13 @@ export const partReaders = {
   }),
 };
 
-export type PartTable = keyof typeof partReaders;
-export const partTables = Object.keys(partReaders) as PartTable[];
+type PartTable = keyof typeof partReaders;
+const partTables = Object.keys(partReaders) as PartTable[];
 
 /** Rows of a filing that were read, by table; the primary issuer first. */
-export type Parts = { [T in PartTable]: NonNullable<ReturnType<(typeof partReaders)[T]>>[] };
+type Parts = { [T in PartTable]: NonNullable<ReturnType<(typeof partReaders)[T]>>[] };
 
-export const noParts = (): Parts => ({
+const noParts = (): Parts => ({
   ISSUERS: [],
   OFFERING: [],
   RELATEDPERSONS: [],
@@ -100,16 +109,349 @@ export const noParts = (): Parts => ({
 });
 
 /** Facts in the header of a filing. */
-export type Head = Pick<
-  FormD,
-  "accession" | "type" | "fileNumber" | "filedOn" | "sicCode" | "origin"
->;
+type Head = Pick<FormD, "accession" | "type" | "fileNumber" | "filedOn" | "sicCode" | "origin">;
 
 /** Returns the filing that parts make, or the reason why they make none. */
-export function formDOf(head: Head, parts: Parts): FormD | SkipReason {
+function formDOf(head: Head, parts: Parts): FormD | SkipReason {
   const { ISSUERS: issuers, RELATEDPERSONS: persons, RECIPIENTS: recipients } = parts;
   const offering = parts.OFFERING.at(-1);
   if (issuers.length === 0) return "no_issuer";
   if (offering === undefined) return "no_offering";
   return { ...head, ...offering, issuers, persons, recipients, signatures: parts.SIGNATURES };
+}
+
+type QuarterTable = keyof typeof columns.needed;
+const quarterTables = Object.keys(columns.needed) as QuarterTable[];
+
+/** A table of a quarter: a file, or a member of an archive. It may be read more than once. */
+interface TableFile {
+  /** Name in messages. */
+  shown: string;
+  size: number;
+  open(): AsyncIterable<Buffer>;
+}
+
+/** Files of a quarter as far as they were found. */
+export type QuarterFiles = Partial<Record<QuarterTable, TableFile>>;
+
+const tableSuffix = new RegExp(`(${quarterTables.join("|")})\\.tsv$`, "i");
+
+/** Returns the table that a file is, by its name, or else by its header. Returns undefined for another file. */
+export function quarterTableOf(file: string, header = ""): QuarterTable | undefined {
+  const names = header.split("\t").map((name) => name.trim().toUpperCase());
+  const suffix = tableSuffix.exec(file)?.[1]?.toUpperCase() as QuarterTable | undefined;
+  return suffix ?? quarterTables.find((table) => names.includes(columns.mark[table]));
+}
+
+/** Returns the path in front of the name of a table, which the tables of one quarter share. */
+export const quarterKey = (file: string): string =>
+  tableSuffix.test(file) ? file.replace(tableSuffix, "") : join(dirname(file), "/");
+
+/** @throws ImportFault if the quarter has such a table. */
+export function addTable(files: QuarterFiles, table: QuarterTable, file: TableFile): void {
+  const other = files[table]?.shown;
+  if (other !== undefined) {
+    const reason = `is a second ${table} beside ${other}; take one of them away`;
+    throw new ImportFault(file.shown, null, reason);
+  }
+  files[table] = file;
+}
+
+/** Bytes of all tables that are joined at once. Larger tables are read several times, each time for other filings. */
+const passBytes = 12 * 1024 * 1024;
+
+/**
+ * Reads a quarter, and adds its filings one by one.
+ * @param skip is told of each filing that is left out.
+ * @param archive path of the archive that has the files.
+ * @returns the rows that have too many cells, or belong to no filing, by table.
+ * @throws ImportFault if a table is missing, lacks a column, or is cut off.
+ */
+export async function readFormDQuarter(
+  found: QuarterFiles,
+  placeOf: PlaceReader,
+  add: (filing: FormD) => void,
+  skip: (reason: SkipReason) => void,
+  archive?: string,
+): Promise<({ file: string } & RejectedRows)[]> {
+  const missing = quarterTables.filter((table) => found[table] === undefined);
+  if (missing.length > 0) {
+    const names = missing.map((table) => `${table}.tsv`).join(", ");
+    const reason = `is part of a Form D quarter without ${names}; download the quarter again`;
+    throw new ImportFault(archive ?? Object.values(found)[0]!.shown, null, reason);
+  }
+  const files = found as Record<QuarterTable, TableFile>;
+  const rejected = new Map<string, RejectedRows>();
+  const reject: Reject = (file, line) => {
+    const { count, firstLine } = rejected.get(file) ?? { count: 0, firstLine: line };
+    rejected.set(file, { count: count + 1, firstLine });
+  };
+  const bytes = quarterTables.reduce((sum, table) => sum + files[table].size, 0);
+  const passes = Math.ceil(bytes / passBytes) || 1;
+  for (let pass = 0; pass < passes; pass++) {
+    const isDue = (accession: string) => Number(accession.slice(-3)) % passes === pass;
+    const drafts = await readDrafts(files, placeOf, isDue, skip, pass === 0 ? reject : () => {});
+    for (const { head, parts } of drafts.values()) {
+      const filing = formDOf(head, parts);
+      if (typeof filing === "string") skip(filing);
+      else add(filing);
+    }
+  }
+  return Array.from(rejected, ([file, rows]) => ({ file, ...rows }));
+}
+
+type Reject = (file: string, line: number) => void;
+
+async function readDrafts(
+  files: Readonly<Record<QuarterTable, TableFile>>,
+  placeOf: PlaceReader,
+  isDue: (accession: string) => boolean,
+  skip: (reason: SkipReason) => void,
+  reject: Reject,
+): Promise<Map<string, { head: Head; parts: Parts }>> {
+  const drafts = new Map<string, { head: Head; parts: Parts }>();
+  await readTable(files, "FORMDSUBMISSION", reject, (accession, { cell }, line) => {
+    const type = cell("SUBMISSIONTYPE")?.toUpperCase();
+    if (!isDue(accession)) return;
+    // Older quarters have no such column.
+    if ((cell("TESTORLIVE") ?? "LIVE").toUpperCase() !== "LIVE") return skip("test");
+    if (type !== "D" && type !== "D/A") return skip("other_form");
+    if (drafts.has(accession)) return skip("twice");
+    const head = {
+      accession,
+      type,
+      fileNumber: formDFile(cell("FILE_NUM")),
+      filedOn: date(cell("FILING_DATE")),
+      sicCode: cell("SIC_CODE"),
+      origin: { file: files.FORMDSUBMISSION.shown, line },
+    } as const;
+    drafts.set(accession, { head, parts: noParts() });
+  });
+  for (const table of partTables)
+    await readTable(files, table, reject, (accession, cells) => {
+      const parts = drafts.get(accession)?.parts;
+      const part = parts && partReaders[table](cells, placeOf);
+      if (!part) return;
+      const all: unknown[] = parts[table];
+      if (flag(cells.cell("IS_PRIMARYISSUER_FLAG"))) all.unshift(part);
+      else all.push(part);
+    });
+  return drafts;
+}
+
+const rowLengthMax = 1024 * 1024;
+
+const accessionShape = /^\s*\d{10}-\d\d-\d{6}\s*$/;
+
+async function readTable(
+  files: Readonly<Record<QuarterTable, TableFile>>,
+  table: QuarterTable,
+  reject: Reject,
+  take: (accession: string, cells: Cells, line: number) => void,
+): Promise<void> {
+  const { shown, open } = files[table];
+  const cut = "download the quarter again";
+  let names: string[] = [];
+  let indexes = new Map<string, number>();
+  let row: string[] = [];
+  let rowLine = 0;
+  let rowLength = 0;
+  const cell = (column: string) => text(row[indexes.get(column) ?? -1]);
+  const list = (column: string) =>
+    [column, ...[1, 2, 3].map((number) => `${column}_${number}`)].flatMap((one) => cell(one) ?? []);
+  const finish = () => {
+    if (row.length > names.length) reject(shown, rowLine);
+    else if (row.length > 0) take(cell("ACCESSIONNUMBER")!, { cell, list }, rowLine);
+  };
+  const tooLong = (line: number) =>
+    new ImportFault(shown, line, `is longer than ${rowLengthMax} characters; ${cut}`);
+  let line = 0;
+  for await (const written of linesOf(open())) {
+    line++;
+    if (written.length > rowLengthMax) throw tooLong(line);
+    const cells = written.split("\t");
+    if (line === 1) {
+      names = cells.map((name) => name.trim().toUpperCase());
+      indexes = new Map(names.map((name, i) => [name, i]));
+      const missing = columns.needed[table].filter((name) => !names.includes(name));
+      const twice = columns.needed[table].find((name) => indexes.get(name) !== names.indexOf(name));
+      if (missing.length === 0 && twice === undefined) continue;
+      const what =
+        missing.length === 0
+          ? `column ${twice} twice`
+          : `no column ${missing.join(", ")}, which ${table} needs`;
+      throw new ImportFault(shown, 1, `the header has ${what}; ${cut}`);
+    }
+    if (accessionShape.test(cells[indexes.get("ACCESSIONNUMBER")!] ?? "")) {
+      finish();
+      row = cells;
+      rowLine = line;
+      rowLength = written.length;
+      // A line break inside of a cell is no end of the row.
+    } else if (row.length > 0 && row.length <= names.length) {
+      rowLength += written.length;
+      if (rowLength > rowLengthMax) throw tooLong(line);
+      row.push(`${row.pop()} ${cells[0]}`, ...cells.slice(1));
+    } else if (written.trim() !== "") reject(shown, line);
+  }
+  if (line === 0) throw new ImportFault(shown, null, `is empty; ${cut}`);
+  if (row.length > 0 && row.length < names.length)
+    throw new ImportFault(shown, rowLine, `the last row breaks off; ${cut}`);
+  finish();
+}
+
+/** Yields lines without their ends. */
+async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<string, void> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of bytes) {
+    rest = Buffer.concat([rest, chunk]);
+    const end = rest.lastIndexOf("\n");
+    if (end >= 0) {
+      yield* decodedLines(rest.subarray(0, end));
+      rest = rest.subarray(end + 1);
+    }
+    // So many bytes have more characters than a row may have.
+    if (rest.length > 3 * rowLengthMax) break;
+  }
+  if (rest.length > 0) yield decoded(rest);
+}
+
+/** Decodes each line by itself where some are not UTF-8. */
+function decodedLines(bytes: Buffer): string[] {
+  if (isUtf8(bytes)) return bytes.toString("utf8").split("\n");
+  return bytes
+    .toString("latin1")
+    .split("\n")
+    .map((line) => decoded(Buffer.from(line, "latin1")));
+}
+
+/** Largest filing that is read. The largest real ones, with 100 persons and 100 issuers, have less than a tenth. */
+const filingBytesMax = 4 * 1024 * 1024;
+const depthMax = 20;
+
+/** Element of a document: its own text, and its children by name. */
+interface Element {
+  content: string;
+  children: Map<string, Element[]>;
+}
+
+const newElement = (): Element => ({ content: "", children: new Map() });
+
+/** Returns the elements at a path of names below an element. */
+const all = (element: Element, ...path: readonly string[]): Element[] =>
+  path.reduce((found, name) => found.flatMap((one) => one.children.get(name) ?? []), [element]);
+
+/** Returns the text of the first element at a path. Returns null if there is none, or if it is blank or `None`. */
+const first = (element: Element, ...path: readonly string[]): string | null =>
+  text(all(element, ...path)[0]?.content);
+
+const cut = (path: string): readonly string[] => path.split("/");
+const paths = new Map(
+  partTables.map((table) => [
+    table,
+    new Map(Object.entries(columns.paths[table]).map(([column, path]) => [column, cut(path)])),
+  ]),
+);
+
+/** Returns the cells that the row of a table would have for an element. */
+function cellsOf(element: Element, table: PartTable): Cells {
+  const at = (column: string) => paths.get(table)!.get(column) ?? [""];
+  return {
+    cell: (column) => first(element, ...at(column)),
+    list: (column) => all(element, ...at(column)).flatMap(({ content }) => text(content) ?? []),
+  };
+}
+
+/**
+ * Reads a filing. The accession number is that of the header, else that in the path of the origin.
+ * @throws ImportFault if the filing is cut off, is not well-formed or is too large, with its file and line.
+ */
+export function readFormDXml(
+  bytes: Buffer,
+  origin: RowOrigin,
+  placeOf: PlaceReader,
+): FormD | SkipReason {
+  if (bytes.length > filingBytesMax) {
+    const reason = `has more than ${filingBytesMax} bytes, which no Form D has; take it out of the folder`;
+    throw new ImportFault(origin.file, null, reason);
+  }
+  const written = decoded(bytes);
+  const start = written.search(/<edgarSubmission[\s>]/);
+  if (start < 0) return "other_form";
+  const header = written.slice(0, start);
+  const root = parse(written, start, origin);
+  const type = first(root, "submissionType")?.toUpperCase();
+  if (type !== "D" && type !== "D/A") return "other_form";
+  if (first(root, "testOrLive")?.toUpperCase() === "TEST") return "test";
+  const accession = accessionIn(headerFact(header, "accession") ?? origin.file);
+  if (accession === null) return "no_accession";
+  const parts = noParts();
+  for (const table of partTables)
+    for (const element of columns.elements[table].flatMap((path) => all(root, ...cut(path)))) {
+      const part = partReaders[table](cellsOf(element, table), placeOf);
+      if (part !== null) (parts[table] as unknown[]).push(part);
+    }
+  const filer = filerOf(header, parts.ISSUERS[0]?.cik);
+  const head = {
+    accession,
+    type,
+    fileNumber: formDFile(headerFact(filer, "fileNumber")),
+    filedOn: date(headerFact(header, "filedOn")),
+    sicCode: headerFact(filer, "sicCode"),
+    origin,
+  } as const;
+  return formDOf(head, parts);
+}
+
+/** Facts of a header, in either of its forms: `KEY:  value` and `<TAG>value`. */
+const headerFacts = {
+  accession: /^(?:ACCESSION NUMBER:|<ACCESSION-NUMBER>)\s*([\d-]+)/m,
+  filedOn: /^(?:FILED AS OF DATE:|<FILING-DATE>)\s*(\d{8})/m,
+  fileNumber: /^\s*(?:SEC FILE NUMBER:|<FILE-NUMBER>)\s*([\d-]+)/m,
+  sicCode: /^\s*(?:STANDARD INDUSTRIAL CLASSIFICATION:[^\n[]*\[|<ASSIGNED-SIC>)\s*(\d{4})/m,
+  filerCik: /^\s*(?:CENTRAL INDEX KEY:|<CIK>)\s*(\d+)/m,
+};
+
+const headerFact = (header: string, name: keyof typeof headerFacts): string | null =>
+  headerFacts[name].exec(header)?.[1] ?? null;
+
+/** Returns the part of a header about a filer. Falls back to the first filer, whose file number the others extend. */
+function filerOf(header: string, issuerCik: string | undefined): string {
+  const filers = header.split(/^(?:FILER:|<FILER>)/m).slice(1);
+  return filers.find((one) => cik(headerFact(one, "filerCik")) === issuerCik) ?? filers[0] ?? "";
+}
+
+const closing = "</edgarSubmission>";
+
+/** Parses the document that starts at an offset of a text. Entities of its own, which could grow without end, are faults. */
+function parse(written: string, start: number, { file }: RowOrigin): Element {
+  const end = written.indexOf(closing, start);
+  const lineOf = (offset: number) => written.slice(0, offset).split("\n").length;
+  if (end < 0) {
+    const reason = `ends before ${closing} and is cut off; download it again`;
+    throw new ImportFault(file, lineOf(written.length), reason);
+  }
+  const root = newElement();
+  const open = [root];
+  const parser = new SaxesParser({ position: true });
+  const refuse = (reason: string) => {
+    const line = lineOf(start) + parser.line - 1;
+    throw new ImportFault(file, line, `is not well-formed XML: ${reason}; download it again`);
+  };
+  parser.on("error", ({ message }) => refuse(message.replace(/^\d+:\d+: /, "").replace(/\.$/, "")));
+  parser.on("opentag", ({ name }) => {
+    if (open.length > depthMax) refuse(`elements lie more than ${depthMax} deep`);
+    const element = newElement();
+    const { children } = open.at(-1)!;
+    const same = children.get(name);
+    if (same === undefined) children.set(name, [element]);
+    else same.push(element);
+    open.push(element);
+  });
+  const add = (content: string) => void (open.at(-1)!.content += content);
+  parser.on("text", add);
+  parser.on("cdata", add);
+  parser.on("closetag", () => void open.pop());
+  parser.write(written.slice(start, end + closing.length)).close();
+  return all(root, "edgarSubmission")[0]!;
 }

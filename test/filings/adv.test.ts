@@ -1,13 +1,18 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readAdv } from "#filings/adv.ts";
-import { type AdvMember, advMembers, type AdvRow } from "#filings/cells.ts";
+import { type AdvMember, advMemberOf, readAdv } from "#filings/adv.ts";
 import { openPlaces } from "#filings/places.ts";
+import type { AdvRow } from "#filings/rows.ts";
 
 const placeOf = openPlaces("salt");
 
 /** Reads a member that arrives in pieces of some bytes. */
-async function read(kind: AdvMember, written: string | Buffer, pieceBytes = 7, isExempt = false) {
+async function read(
+  kind: AdvMember["kind"],
+  written: string | Buffer,
+  pieceBytes = 7,
+  isExempt = false,
+) {
   const bytes = Buffer.from(written);
   async function* pieces() {
     for (let i = 0; i < bytes.length; i += pieceBytes) yield bytes.subarray(i, i + pieceBytes);
@@ -53,7 +58,7 @@ test("a row of the base table gives an adviser, whichever piece it arrives in", 
 });
 
 test("owners, funds, their partners, file numbers and CIKs are read by the names of their columns", async () => {
-  const tables: [AdvMember, string][] = [
+  const tables: [AdvMember["kind"], string][] = [
     [
       "owners",
       `FilingID,SchA-3,Schedule,Full Legal Name,DE/FE/I,Entity in Which,Title or Status,Status Acquired,Ownership Code,Control Person,PR,OwnerID
@@ -200,8 +205,7 @@ test("an exempt adviser's base table may lack the regulatory assets", async () =
 });
 
 test("members are told apart by their names", () => {
-  const kindOf = (name: string) =>
-    Object.entries(advMembers).find(([, pattern]) => pattern.test(name))?.[0];
+  const kindOf = (name: string) => advMemberOf(`folder/${name}`)?.kind;
   const all = {
     IA_ADV_Base_A_20260701_20260731: "base",
     ERA_ADV_Base_20260701: "base",

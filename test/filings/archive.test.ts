@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
-import { archiveLimits, openArchive } from "#filings/archive.ts";
+import { archiveLimits, openArchive } from "#filings/folder.ts";
 import { ImportFault } from "#importers/import-fault.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { entryAt, zipped } from "./zip.ts";

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   accessionIn,
-  advMembers,
   cik,
   crd,
   date,
@@ -139,18 +138,4 @@ test("the accession number of a path is the last, with or without dashes", () =>
   );
   assert.equal(accessionIn("primary_doc.xml"), null);
   assert.equal(accessionIn("1000104216711000159"), null);
-});
-
-test("a member of an archive of Form ADV is told by the beginning of its name", () => {
-  const kindsOf = (name: string) =>
-    Object.entries(advMembers).flatMap(([kind, name_]) => (name_.test(name) ? [kind] : []));
-  assert.deepEqual(kindsOf("IA_ADV_Base_A_20260701_20260731.csv"), ["base"]);
-  assert.deepEqual(kindsOf("ERA_ADV_Base_20111105_20241231.csv"), ["base"]);
-  assert.deepEqual(kindsOf("IA_ADV_Base_B_20260701_20260731.csv"), []);
-  assert.deepEqual(kindsOf("IA_Schedule_A_B_20260701_20260731.csv"), ["owners"]);
-  assert.deepEqual(kindsOf("ERA_Schedule_D_7B1_20260701_20260731.csv"), ["funds"]);
-  assert.deepEqual(kindsOf("IA_Schedule_D_7B1A3a_20260701_20260731.csv"), ["partners"]);
-  assert.deepEqual(kindsOf("IA_Schedule_D_7B1A22_20260701_20260731.csv"), ["formDFiles"]);
-  assert.deepEqual(kindsOf("IA_Schedule_D_7B1A28_20260701_20260731.csv"), []);
-  assert.deepEqual(kindsOf("IA_1D3_CIK_20260701_20260731.csv"), ["ciks"]);
 });

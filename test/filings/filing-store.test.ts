@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import type { AdvRow } from "#filings/cells.ts";
-import { openFilingStore } from "#filings/filing-store.ts";
-import type { FormD } from "#filings/rows.ts";
+import { type AdvRow, type FormD, openFilingStore } from "#filings/rows.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 function openedStore(t: TestContext) {

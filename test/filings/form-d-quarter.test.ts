@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type QuarterTable, readFormDQuarter, type TableFile } from "#filings/form-d-quarter.ts";
+import { type QuarterFiles, readFormDQuarter } from "#filings/form-d.ts";
 import { openPlaces } from "#filings/places.ts";
 import type { FormD } from "#filings/rows.ts";
 import { ImportFault } from "#importers/import-fault.ts";
@@ -17,7 +17,7 @@ async function read(files: Record<string, string>, chunkBytes = 7) {
       };
       return [name.replace(".tsv", ""), { shown: name, size: bytes.length, open }];
     }),
-  ) as unknown as Record<QuarterTable, TableFile>;
+  ) as unknown as QuarterFiles;
   const filings: FormD[] = [];
   const skipped: string[] = [];
   const rejected = await readFormDQuarter(

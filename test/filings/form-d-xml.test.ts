@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readFormDXml } from "#filings/form-d-xml.ts";
+import { readFormDXml } from "#filings/form-d.ts";
 import { openPlaces } from "#filings/places.ts";
 import type { FormD } from "#filings/rows.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { geographyLayout, openGeography } from "#filings/geography.ts";
+import { geographyLayout, openGeography } from "#filings/places.ts";
 
 const cbsas = {
   nber: `cbsacode,metrodivisioncode,csacode,cbsatitle,fipsstatecode,fipscountycode\n33860,,,"Montgomery, AL",1,1\n13820,,142,"Birmingham-Hoover, AL",1,7\n`,

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { ZipFile } from "yazl";
-import { openArchive } from "#filings/archive.ts";
+import { openArchive } from "#filings/folder.ts";
 
 export type Members = Readonly<Record<string, string | Uint8Array>>;
 
