@@ -57,7 +57,6 @@ const recordsTag = "Records";
 const vocabularyTag = "Vocabulary";
 const exportsTag = "Exports";
 const changesTag = "Changes";
-const explainTag = "Explanations";
 
 /** Returns the OpenAPI description. @param pageSizeMax maximum number of records on a page. */
 export function describeApi(operations: readonly Operation[], pageSizeMax: number): object {
@@ -76,14 +75,13 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
     },
     servers: [{ url: "/" }],
     tags: [
-      { name: recordsTag, description: "Operations that answer with a page of records." },
+      { name: recordsTag, description: "Pages of records, and why one says what it says." },
       { name: vocabularyTag, description: "The values that records can have." },
       {
         name: exportsTag,
         description: "Whole datasets as files. The paths are a 404 if the operator offers none.",
       },
       { name: changesTag, description: "What each publication of a dataset changed." },
-      { name: explainTag, description: "Why a record says what it says." },
     ],
     security: [{ apiKey: [] }],
     paths: {
@@ -193,7 +191,7 @@ const vocabulary = describeRead({
 
 const explain = describeRead({
   operationId: "explain",
-  tags: [explainTag],
+  tags: [recordsTag],
   summary: explainSummary,
   description:
     "A former id leads to the record that has its place. An id that is not there is a 404. Takes no parameters. Counts as one request.",
