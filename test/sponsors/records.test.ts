@@ -11,29 +11,18 @@ const quarry = { cik: 1, name: "QUARRY APARTMENTS, LLC", persons: [ada] };
 const accession = (n: number) => `0000000001-26-00000${n}`;
 
 test("a project has its latest amounts, its earliest sale and the issuer's market, but no address", () => {
+  const first = { ...quarry, accession: accession(1), fileNumber: "021-1", filedOn: "2026-01-05" };
+  const amended = { type: "D/A" as const, accession: accession(2), filedOn: "2026-05-05" };
+  const amounts = (offeredUsd: number, soldUsd: number, firstSaleOn: string) => ({
+    offeredUsd,
+    soldUsd,
+    remainingUsd: offeredUsd - soldUsd,
+    firstSaleOn,
+  });
   const { all } = resolved({
     forms: [
-      formD({
-        ...quarry,
-        accession: accession(1),
-        fileNumber: "021-1",
-        filedOn: "2026-01-05",
-        offeredUsd: 5_000_000,
-        soldUsd: 1_000_000,
-        remainingUsd: 4_000_000,
-        firstSaleOn: "2025-12-20",
-      }),
-      formD({
-        ...quarry,
-        accession: accession(2),
-        type: "D/A",
-        fileNumber: "021-1",
-        filedOn: "2026-05-05",
-        offeredUsd: 6_000_000,
-        soldUsd: 6_000_000,
-        remainingUsd: 0,
-        firstSaleOn: "2025-12-21",
-      }),
+      formD({ ...first, ...amounts(5_000_000, 1_000_000, "2025-12-20") }),
+      formD({ ...first, ...amended, ...amounts(6_000_000, 6_000_000, "2025-12-21") }),
     ],
   });
   assert.deepEqual(all("project"), [
@@ -83,78 +72,30 @@ test("notices give signals: what is new each time, and what happens once only on
     firstSaleOn: "2025-12-20",
     exemptions: ["06c"],
   };
-  const amended = { ...first, type: "D/A" as const, previousAccession: accession(1) };
+  const amended = (number: number, filedOn: string | null, given: object = {}) => {
+    const numbers = { accession: accession(number), previousAccession: accession(number - 1) };
+    return formD({ ...first, ...numbers, type: "D/A", filedOn, ...given });
+  };
   const { all } = resolved({
     forms: [
       formD(first),
-      formD({ ...amended, accession: accession(2), filedOn: "2026-02-05" }),
-      formD({
-        ...amended,
-        accession: accession(3),
-        filedOn: "2026-03-05",
-        soldUsd: 18_500_000,
-        previousAccession: accession(2),
-      }),
-      formD({
-        ...amended,
-        accession: accession(4),
-        filedOn: null,
-        soldUsd: 20_000_000,
-        remainingUsd: 0,
-        previousAccession: accession(3),
-      }),
-    ].toSorted((a, b) => (a.accession < b.accession ? -1 : 1)),
+      amended(2, "2026-02-05"),
+      amended(3, "2026-03-05", { soldUsd: 18_500_000 }),
+      amended(4, null, { soldUsd: 20_000_000, remainingUsd: 0 }),
+    ],
   });
   assert.deepEqual(
-    all("signal").map(({ type, date, amount_usd = null, title }) => [
-      date,
-      type,
-      amount_usd,
-      title,
-    ]),
+    all("signal").map(
+      ({ type, date, amount_usd = null, title }) => `${date} ${type} ${amount_usd} ${title}`,
+    ),
     [
-      [
-        "2026-01-05",
-        "new_offering",
-        20_000_000,
-        "Quarry Apartments, LLC reported an offering of $20.0m",
-      ],
-      [
-        "2026-01-05",
-        "first_sale",
-        null,
-        "Quarry Apartments, LLC reported its first sale, on 2025-12-20",
-      ],
-      [
-        "2026-01-05",
-        "general_solicitation",
-        null,
-        "Quarry Apartments, LLC offers to the public under Rule 506(c)",
-      ],
-      [
-        "2026-02-05",
-        "offering_amended",
-        null,
-        "Quarry Apartments, LLC amended the notice of its offering",
-      ],
-      [
-        "2026-03-05",
-        "capital_raised",
-        6_500_000,
-        "Quarry Apartments, LLC: $12.0m → $18.5m reported sold",
-      ],
-      [
-        "2026",
-        "capital_raised",
-        1_500_000,
-        "Quarry Apartments, LLC: $18.5m → $20.0m reported sold",
-      ],
-      [
-        "2026",
-        "fully_subscribed",
-        20_000_000,
-        "Quarry Apartments, LLC reported its whole offering as sold",
-      ],
+      "2026-01-05 new_offering 20000000 Quarry Apartments, LLC reported an offering of $20.0m",
+      "2026-01-05 first_sale null Quarry Apartments, LLC reported its first sale, on 2025-12-20",
+      "2026-01-05 general_solicitation null Quarry Apartments, LLC offers to the public under Rule 506(c)",
+      "2026-02-05 offering_amended null Quarry Apartments, LLC amended the notice of its offering",
+      "2026-03-05 capital_raised 6500000 Quarry Apartments, LLC: $12.0m → $18.5m reported sold",
+      "2026 capital_raised 1500000 Quarry Apartments, LLC: $18.5m → $20.0m reported sold",
+      "2026 fully_subscribed 20000000 Quarry Apartments, LLC reported its whole offering as sold",
     ],
   );
 });
@@ -467,108 +408,58 @@ test("every record is one that an import accepts, however long or empty names ar
 });
 
 test("a GP's funds are those of its Form ADV and its notices, one where file number or name is one, largest first", () => {
+  const notice = (number: number, name: string, given: object) =>
+    formD({
+      cik: 10 + number,
+      name,
+      fileNumber: `021-${number}`,
+      isPooledTicked: true,
+      fundType: "Private Equity Fund",
+      persons: [ada],
+      ...given,
+    });
+  const first = { offeredUsd: 90, soldUsd: 40, firstSaleOn: "2025-12-20" };
+  const feeder = { isFeeder: true, masterFundId: "805-9", formDFiles: ["021-1"] };
+  const funds = [
+    fundOf("ALDER RIDGE FUND I", { fundId: "805-1", grossAssetsUsd: 100, ...feeder }),
+    fundOf("ALDER RIDGE FUND II, LP", { fundId: "805-2" }),
+    fundOf("ALDER RIDGE MASTER", { fundId: "805-9", isMaster: true, grossAssetsUsd: 200 }),
+  ];
   const { all } = resolved({
     forms: [
-      formD({
-        cik: 11,
-        name: "ALDER RIDGE FUND I FEEDER, LP",
-        fileNumber: "021-1",
-        isPooledTicked: true,
-        fundType: "Private Equity Fund",
-        offeredUsd: 90,
-        soldUsd: 40,
-        firstSaleOn: "2025-12-20",
-        persons: [ada],
-      }),
-      formD({
-        cik: 12,
-        name: "Alder Ridge Fund II, L.P.",
-        fileNumber: "021-2",
-        isPooledTicked: true,
-        fundType: "Private Equity Fund",
-        offeredUsd: 70,
-        soldUsd: 60,
-        persons: [ada],
-      }),
-      formD({
-        cik: 13,
-        name: "Alder Ridge Fund III, LP",
-        fileNumber: "021-3",
-        isPooledTicked: true,
-        fundType: "Private Equity Fund",
-        soldUsd: 500,
-        persons: [ada],
-      }),
+      notice(1, "ALDER RIDGE FUND I FEEDER, LP", first),
+      notice(2, "Alder Ridge Fund II, L.P.", { offeredUsd: 70, soldUsd: 60 }),
+      notice(3, "Alder Ridge Fund III, LP", { soldUsd: 500 }),
       formD({ ...quarry, cik: 14, soldUsd: 9 }),
     ],
-    advisers: [
-      [
-        adviserOf("300", "ALDER RIDGE CAPITAL LLC", {
-          filedOn: "2026-02-01",
-          funds: [
-            fundOf("ALDER RIDGE FUND I", {
-              fundId: "805-1",
-              isFeeder: true,
-              masterFundId: "805-9",
-              grossAssetsUsd: 100,
-              formDFiles: ["021-1"],
-            }),
-            fundOf("ALDER RIDGE FUND II, LP", { fundId: "805-2" }),
-            fundOf("ALDER RIDGE MASTER", {
-              fundId: "805-9",
-              isMaster: true,
-              grossAssetsUsd: 200,
-            }),
-          ],
-        }),
-      ],
-    ],
+    advisers: [[adviserOf("300", "ALDER RIDGE CAPITAL LLC", { funds })]],
   });
   const [gp, ...others] = all("gp");
   assert.deepEqual(others, []);
   assert.equal(gp!.funds_total, 4);
-  const shared = { offered_usd: null, sold_usd: null, first_sale_date: null };
-  assert.deepEqual(gp!.funds, [
-    {
-      name: "Alder Ridge Fund III, LP",
-      type: "Private Equity Fund",
-      structure: null,
-      gross_assets_usd: null,
-      as_of: null,
-      ...shared,
-      sold_usd: 500,
-      external_ids: { cik: ["0000000013"], form_d_file: ["021-3"] },
-    },
-    {
-      name: "Alder Ridge Master",
-      type: "Real Estate Fund",
-      structure: "master",
-      gross_assets_usd: 200,
-      as_of: "2026-02-01",
-      ...shared,
-      external_ids: { adv_fund: ["805-9"] },
-    },
-    {
-      name: "Alder Ridge Fund I",
-      type: "Real Estate Fund",
-      structure: "feeder",
-      gross_assets_usd: 100,
-      as_of: "2026-02-01",
-      offered_usd: 90,
-      sold_usd: 40,
-      first_sale_date: "2025-12-20",
-      external_ids: { cik: ["0000000011"], form_d_file: ["021-1"], adv_fund: ["805-1"] },
-    },
-    {
-      name: "Alder Ridge Fund II, LP",
-      type: "Real Estate Fund",
-      structure: null,
-      gross_assets_usd: null,
-      as_of: null,
-      offered_usd: 70,
-      sold_usd: 60,
-      first_sale_date: null,
-      external_ids: { cik: ["0000000012"], form_d_file: ["021-2"], adv_fund: ["805-2"] },
-    },
-  ]);
+  const { funds: told = [] } = gp!;
+  assert.deepEqual(
+    told.map((fund) => [fund.name, fund.type, fund.structure, fund.gross_assets_usd, fund.as_of]),
+    [
+      ["Alder Ridge Fund III, LP", "Private Equity Fund", null, null, null],
+      ["Alder Ridge Master", "Real Estate Fund", "master", 200, "2026-02-01"],
+      ["Alder Ridge Fund I", "Real Estate Fund", "feeder", 100, "2026-02-01"],
+      ["Alder Ridge Fund II, LP", "Real Estate Fund", null, null, null],
+    ],
+  );
+  assert.deepEqual(
+    told.map((fund) => [
+      [fund.offered_usd, fund.sold_usd, fund.first_sale_date],
+      fund.external_ids,
+    ]),
+    [
+      [[null, 500, null], { cik: ["0000000013"], form_d_file: ["021-3"] }],
+      [[null, null, null], { adv_fund: ["805-9"] }],
+      [
+        [90, 40, "2025-12-20"],
+        { cik: ["0000000011"], form_d_file: ["021-1"], adv_fund: ["805-1"] },
+      ],
+      [[70, 60, null], { cik: ["0000000012"], form_d_file: ["021-2"], adv_fund: ["805-2"] }],
+    ],
+  );
 });
