@@ -72,7 +72,9 @@ async function showProject({ record: project, model, today }: Found<Project>) {
 }
 
 const kindOf = ({ type, property_type }: Project): string =>
-  `${valueLabel(type)}, ${valueLabel(property_type).toLowerCase()}`;
+  property_type === "unknown"
+    ? valueLabel(type)
+    : `${valueLabel(type)}, ${valueLabel(property_type).toLowerCase()}`;
 
 const addressOf = (project: Project, model: ReadModel): string =>
   [project.address, [placeOf(project, model), project.zip].filter(Boolean).join(" ")]
