@@ -13,10 +13,6 @@ export interface Classification {
   isAccommodation: boolean;
 }
 
-const realEstateGroups = new Set(
-  ["Commercial", "Construction", "REITS and Finance", "Residential", "Other Real Estate"].map(fold),
-);
-
 /** Returns the words that make a name one of real estate, or null. */
 export function realEstateWord(name: string): string | null {
   const text = ` ${fold(name)} `;
@@ -37,13 +33,18 @@ function fundWord(name: string): string | null {
   );
 }
 
-const isIn = (group: string, { industry }: FormD) => fold(industry ?? "") === group;
-const isPooledIndustry = (filing: FormD) => isIn("pooled investment fund", filing);
-const isReitIndustry = (filing: FormD) => isIn("reits and finance", filing);
+const isIn = ({ industry }: FormD, group: string): boolean => fold(industry ?? "") === group;
 
-/** Reports whether an issuer calls itself a fund, by its industry or its name. The tick alone proves no name of a house. */
-export const isFundNamed = (filing: FormD): boolean =>
-  isPooledIndustry(filing) || isReitIndustry(filing) || fundWord(filing.issuers[0]!.name) !== null;
+/** Returns what makes an issuer call itself a fund, its industry or its name, or null. A tick alone does not. */
+function fundReason(filing: FormD): string | null {
+  if (isIn(filing, "pooled investment fund")) return "pooled by industry";
+  if (isIn(filing, "reits and finance")) return `industry ${filing.industry}`;
+  const word = fundWord(filing.issuers[0]!.name);
+  return word && `"${word}" in the name`;
+}
+
+/** Reports whether an issuer calls itself a fund. */
+export const isFundNamed = (filing: FormD): boolean => fundReason(filing) !== null;
 
 /**
  * Returns what the issuer is.
@@ -60,30 +61,23 @@ export function classify(
     const reason = `industry ${filing.industry ?? "not given"}, no word of real estate`;
     return { kind: "out", reason, isAccommodation: false };
   }
-  const isAccommodation = isAccommodationRound(filing);
-  const word = fundWord(filing.issuers[0]!.name);
-  const fund = isPooledIndustry(filing)
-    ? "pooled by industry"
-    : isReitIndustry(filing)
-      ? "industry REITS and Finance"
-      : filing.isPooledTicked
-        ? "pooled interest ticked"
-        : word && `"${word}" in the name`;
+  const fund = fundReason(filing) ?? (filing.isPooledTicked ? "pooled interest ticked" : null);
   return {
-    kind: fund ? "fund" : "project",
-    reason: fund ? `${why}; ${fund}` : why,
-    isAccommodation,
+    kind: fund === null ? "project" : "fund",
+    reason: fund === null ? why : `${why}; ${fund}`,
+    isAccommodation: isAccommodationRound(filing),
   };
 }
 
-const hasRealEstateIndustry = ({ industry }: FormD) => realEstateGroups.has(fold(industry ?? ""));
+const hasRealEstateIndustry = ({ industry }: FormD) =>
+  isWordOf("realEstateIndustries", fold(industry ?? ""));
 
 /** Reports whether a filing can be one of real estate, whoever stands behind it. */
 export const mayBeRealEstate = (filing: FormD): boolean =>
   hasRealEstateIndustry(filing) ||
   filing.isPooledTicked ||
-  isPooledIndustry(filing) ||
-  isIn("investing", filing);
+  isIn(filing, "pooled investment fund") ||
+  isIn(filing, "investing");
 
 function realEstateReason(
   filing: FormD,
@@ -105,7 +99,8 @@ function realEstateReason(
 /** Reports whether a REIT sells its 100 to 125 preferred shares of $1,000, by the amounts or by who sells them. */
 function isAccommodationRound(filing: FormD): boolean {
   const isReit =
-    isReitIndustry(filing) || filing.issuers.some(({ name }) => / reit /.test(` ${fold(name)} `));
+    isIn(filing, "reits and finance") ||
+    filing.issuers.some(({ name }) => / reit /.test(` ${fold(name)} `));
   if (!isReit) return false;
   const isListed = filing.recipients.some(({ name, broker }) =>
     [name, broker].some((firm) => firm !== null && professionIn(firm) === "accommodation"),

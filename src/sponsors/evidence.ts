@@ -1,8 +1,9 @@
 /** Evidence that a firm stands behind an issuer or a GP: which rule found it, where, and why it was taken or refused. */
-import type { Correction, RelatedPerson } from "#filings/rows.ts";
+import type { Correction, FormD, RelatedPerson } from "#filings/rows.ts";
 import type { Evidence } from "#records/canonical.ts";
 import type { Provenance } from "#records/common.ts";
 import { baseName, stemOf } from "./names.ts";
+import { formOf } from "./offerings.ts";
 import confidence from "./confidence.json" with { type: "json" };
 import words from "./people-words.json" with { type: "json" };
 
@@ -70,22 +71,26 @@ export function statementOf(
 /** Evidence of what its document states, unless it says otherwise. */
 export const stated = { firm: null, basis: "stated", confidence: 1, is_taken: 1 } as const;
 
-/** Corrections as the document that evidence is from, but for its number, which is the file and line. */
-export const correctionForm = {
-  form: "Correction",
-  filer: null,
-  filed_on: null,
-  url: null,
-} as const;
+/** Returns what a correction says. @param firm the firm that it gives a vehicle to. */
+export const correctionOf = ({ line, why: text }: Correction, firm = ""): Candidate => {
+  const why = "a correction says so";
+  const given = { basis: "corrected", field: "why", text, firm, why } as const;
+  return candidateOf(`corrections.ndjson:${line}`, given);
+};
 
-/** Returns what a correction says, and the number of its document. */
-export const correctionOf = ({ line, why: text }: Correction) => ({
-  document: `corrections.ndjson:${line}`,
-  said: { basis: "corrected", field: "why", text, why: "a correction says so" } as const,
-});
-
-/** Returns corrections of a record as its evidence. */
-export const correctedBy = (corrections: readonly Correction[]): Evidence[] =>
-  corrections.map(correctionOf).map(({ document: number, said }) => {
-    return { ...correctionForm, number, ...stated, ...said };
-  });
+/**
+ * Returns a candidate as evidence.
+ * @param filing the Form D that it is from; undefined for a correction
+ * @param others the same of other filings
+ */
+export function evidenceOf(
+  { document: number, isTaken, firm, field, text, basis, confidence, why }: Candidate,
+  filing?: FormD,
+  others: readonly Candidate[] = [],
+): Evidence {
+  const correction = { form: "Correction", number, filer: null, filed_on: null, url: null };
+  const source = filing === undefined ? correction : formOf(filing);
+  const said = { field, text, firm: firm || null, basis, confidence, why };
+  const numbers = others.map(({ document }) => document);
+  return { ...source, ...said, is_taken: isTaken ? 1 : 0, others: numbers };
+}

@@ -267,13 +267,13 @@ export function ownerName({ name }: AdviserOwner) {
 export const personKey = ({ first, last }: Pick<RelatedPerson, "first" | "last">): string =>
   `${fold(first ?? "").split(" ")[0]} ${fold(last ?? "")}`;
 
-/** Returns the value whose spelling most have; of equals the longest, then the first by bytes. */
-export function mostFrequent<T>(values: readonly T[], spell: (value: T) => string): T | undefined {
+/** Returns the value whose spelling most of some values have, at least one; of equals the longest, then the first by bytes. */
+export function mostFrequent<T>(values: readonly T[], spell: (value: T) => string = String) {
   const spelled = [...Map.groupBy(values, spell)].sort(
     ([a, some], [b, others]) =>
       others.length - some.length || b.length - a.length || (a < b ? -1 : 1),
   );
-  return spelled[0]?.[1][0];
+  return spelled[0]![1][0]!;
 }
 
 /** Returns the firm whose series an issuer is, as its name says. */

@@ -4,7 +4,7 @@ import type { CanonicalPrincipal, Evidence, EvidenceDocument } from "#records/ca
 import type { Provenance } from "#records/common.ts";
 import { fold } from "#records/fold.ts";
 import type { ownershipBands, principalRoles } from "#records/vocabulary.ts";
-import { correctedBy, stated, statementOf } from "./evidence.ts";
+import { correctionOf, evidenceOf, stated, statementOf } from "./evidence.ts";
 import { cut, entityOf, isAlike, mostFrequent, ownerName, readable, shortKey } from "./names.ts";
 import { adviserFormOf, filedOn, formOf } from "./offerings.ts";
 import words from "./people-words.json" with { type: "json" };
@@ -94,16 +94,17 @@ export function principalsOf(
         });
       }
       const all = [...(parted.get(person) ?? []), ...corrected];
-      return { principal, claims, evidence: evidenceOf(person, all) };
+      const evidence = [...all.map((one) => evidenceOf(correctionOf(one))), ...namesOf(person)];
+      return { principal, claims, evidence };
     })
     .sort((a, b) => (a.principal.id < b.principal.id ? -1 : 1));
 }
 
-/** Returns the filings that name a person, the newest first, each sentence of a subject once. */
-function evidenceOf(person: Person, corrections: readonly Correction[]): Evidence[] {
+/** Returns the filings that name a person as evidence, the newest first, each sentence of a subject once. */
+function namesOf(person: Person): Evidence[] {
   const byDate = person.toSorted((a, b) => Number(a.date < b.date) - Number(a.date > b.date));
   const said = ({ subject, field, text }: Mention) => [subject, field, text].join("\n");
-  const rows = [...Map.groupBy(byDate, said).values()].map(([first, ...rest]): Evidence => {
+  return [...Map.groupBy(byDate, said).values()].map(([first, ...rest]): Evidence => {
     const { source, link, field, text } = first!;
     const why = isStated(first!)
       ? "the adviser names the person in its Form ADV"
@@ -111,7 +112,6 @@ function evidenceOf(person: Person, corrections: readonly Correction[]): Evidenc
     const others = rest.map((other) => other.source.number);
     return { ...source, ...stated, field, text, ...link, why, others };
   });
-  return [...correctedBy(corrections), ...rows];
 }
 
 /** Reports whether a person has a first and a last name, with a letter or digit each. */
@@ -311,7 +311,7 @@ function principalOf(id: string, { key }: ResolvedGp<FormD>, person: Person): Ca
   const named = mostFrequent(
     byDate.some(isStated) ? byDate.filter(isStated) : byDate,
     ({ first, middle, last }) => [first, middle, last].join("|"),
-  )!;
+  );
   const { link, source } = byDate.reduce((best, one) =>
     one.link.confidence >= best.link.confidence ? one : best,
   );

@@ -21,7 +21,7 @@ import type { ExternalIds, Provenance } from "#records/common.ts";
 import { fold } from "#records/fold.ts";
 import { type Fund, fundsMax, largestFirst } from "#records/gp.ts";
 import { sizeBand, subjectsOf, tagsOf } from "./classify.ts";
-import { type Candidate, correctedBy, correctionForm, stated, statementOf } from "./evidence.ts";
+import { type Candidate, correctionOf, evidenceOf, stated, statementOf } from "./evidence.ts";
 import { cut, entityOf, firmKey, mostFrequent, readable } from "./names.ts";
 import {
   adviserFormOf,
@@ -113,7 +113,7 @@ function gpRecord(
   const forms = vehicles.flatMap(({ filings }) => filings);
   const places = forms.map(({ issuers }) => issuers[0]!.place);
   const placeKey = ({ city, state, country }: Place) => JSON.stringify([city, state, country]);
-  const place = latest?.place ?? mostFrequent(places, placeKey)!;
+  const place = latest?.place ?? mostFrequent(places, placeKey);
   const markets = vehicles.map((vehicle) => marketOf(vehicle, geography) ?? "").sort();
   const reported = latest?.funds ?? [];
   const findFund = fundFinder(reported);
@@ -148,7 +148,9 @@ function gpRecord(
     tags: [
       ...tagsOf(forms),
       ...(vehicles.length >= serialVehicles ? ["serial_filer"] : []),
-      ...(latest === undefined ? [] : [advised(latest)]),
+      ...(latest === undefined
+        ? []
+        : [latest.isExempt ? "exempt_reporting_adviser" : "registered_adviser"]),
       ...(aumUsd ? [sizeBand(aumUsd)] : []),
     ],
     markets: known([geography.marketOf(place), ...markets]),
@@ -168,9 +170,6 @@ function gpRecord(
 
 /** Number of vehicles from which on a GP is called a serial filer. */
 const serialVehicles = 5;
-
-const advised = ({ isExempt }: AdviserFiling) =>
-  isExempt ? "exempt_reporting_adviser" : "registered_adviser";
 
 type Texts = readonly (string | null | undefined)[];
 
@@ -254,8 +253,9 @@ function provenanceOf(gp: FiledGp, latest: AdviserFiling | undefined): Partial<P
 }
 
 /** Returns the provenance of a vehicle's link to its GP; what is named by nobody states only itself. */
-function linkProvenance({ filings, link }: FiledVehicle): Partial<Provenance> {
-  const filing = filings.find(({ accession }) => accession === link?.evidence.document);
+function linkProvenance(vehicle: FiledVehicle): Partial<Provenance> {
+  const { filings, link } = vehicle;
+  const filing = link === null ? undefined : filingOf(vehicle, link.evidence);
   const { basis, confidence } = link?.evidence ?? stated;
   return { basis, confidence, url: formOf(filing ?? filings.at(-1)!).url };
 }
@@ -317,38 +317,16 @@ function propertyTypeOf([type, other]: readonly PropertyType[], { industry }: Fo
   return type ?? (industry === "Residential" ? "residential_other" : "unknown");
 }
 
-function statusOf({
-  remainingUsd,
-  isIndefinite,
-}: ReturnType<typeof totalsOf>): NonNullable<CanonicalProject["status"]> {
-  if (remainingUsd === 0) return "closed";
-  return remainingUsd !== null || isIndefinite ? "raising" : "unknown";
-}
+const statusOf = ({ remainingUsd, isIndefinite }: ReturnType<typeof totalsOf>) =>
+  remainingUsd === 0 ? "closed" : remainingUsd !== null || isIndefinite ? "raising" : "unknown";
 
 const signalEntry = (
   { origin, title, ...signal }: Signal,
   rest: Partial<CanonicalSignal>,
 ): SourceEntry => entryOf({ record: "signal", title: cut(title), ...signal, ...rest }, origin);
 
-/** Returns a candidate of a vehicle as evidence. @param others the same of other filings. */
-function evidenceOf(
-  { filings }: FiledVehicle,
-  { document, field, text, firm, basis, confidence, isTaken, why }: Candidate,
-  others: readonly Candidate[] = [],
-): Evidence {
-  const filing = filings.find(({ accession }) => accession === document);
-  return {
-    ...(filing === undefined ? { ...correctionForm, number: document } : formOf(filing)),
-    field,
-    text,
-    firm,
-    basis,
-    confidence,
-    is_taken: isTaken ? 1 : 0,
-    why,
-    others: known(others.map((other) => other.document)).filter((number) => number !== document),
-  };
-}
+const filingOf = ({ filings }: FiledVehicle, { document }: Candidate): FormD | undefined =>
+  filings.find(({ accession }) => accession === document);
 
 const bestFirst = (one: Evidence, other: Evidence) =>
   other.is_taken - one.is_taken || other.confidence - one.confidence;
@@ -360,10 +338,10 @@ function projectEvidence(
   minConfidence: number,
 ): Evidence[] {
   const { link, filings } = vehicle;
-  const all = new Set([...(link === null ? [] : [link.evidence]), ...candidates]);
+  const all = [...(link === null ? [] : [link.evidence]), ...candidates];
   const said = ({ basis, field, text, stem }: Candidate) => [basis, field, text, stem].join("\n");
   const rows = [...Map.groupBy(all, said).values()].map(([one, ...others]): Evidence => {
-    const row = evidenceOf(vehicle, one!, others);
+    const row = evidenceOf(one!, filingOf(vehicle, one!), others);
     if (!one!.isTaken || one!.stem === link?.evidence.stem) return row;
     const weak = `a GP takes a confidence of ${minConfidence}`;
     const why = link === null ? weak : "better evidence names another firm";
@@ -385,13 +363,14 @@ function gpEvidence(
   advisers: readonly AdviserFiling[],
   corrections: readonly Correction[],
 ): Evidence[] {
-  const [own, ...older] = advisers.toReversed();
+  const [latest, ...older] = advisers.toReversed();
   const others = older.map(({ filingId }) => filingId);
+  const named = latest && { field: "1A", text: latest.legalName, firm: latest.legalName };
   const why = "an adviser speaks of itself";
-  const name = own && { field: "1C-Legal", text: own.legalName, firm: own.legalName };
+  const links = vehicles.map((vehicle) => [vehicle, vehicle.link!.evidence] as const);
   return [
-    ...correctedBy(corrections),
-    ...(name ? [{ ...adviserFormOf(own!), ...stated, ...name, why, others }] : []),
-    ...vehicles.map((vehicle) => evidenceOf(vehicle, vehicle.link!.evidence)).sort(bestFirst),
+    ...corrections.map((one) => evidenceOf(correctionOf(one))),
+    ...(named ? [{ ...adviserFormOf(latest), ...stated, ...named, why, others }] : []),
+    ...links.map(([vehicle, one]) => evidenceOf(one, filingOf(vehicle, one))).sort(bestFirst),
   ];
 }

@@ -150,16 +150,11 @@ function openHouses(
 
   const find = (id: string) => houseUnder(keyOf(id));
 
-  const spelling = (some: readonly Vehicle[], part: "name" | "firm"): string | undefined =>
-    mostFrequent(
-      some.map((vehicle) => evidenceOf.get(vehicle)![part]),
-      (name) => name,
-    );
+  const spelling = (some: readonly Vehicle[], part: "name" | "firm"): string =>
+    mostFrequent(some.map((vehicle) => evidenceOf.get(vehicle)![part]));
 
-  const correctBy = (correction: Correction, vehicle: Vehicle, firm: string, house: House) => {
-    const { document, said } = correctionOf(correction);
-    put(vehicle, candidateOf(document, { ...said, firm }), house);
-  };
+  const correctBy = (correction: Correction, vehicle: Vehicle, firm: string, house: House) =>
+    put(vehicle, correctionOf(correction, firm), house);
 
   return {
     houseOf,
@@ -199,7 +194,7 @@ function openHouses(
           if (!vehicle || !house) return false;
           const others = vehicles.filter((one) => houseOf(one) === house);
           const [lowest = ""] = [...house.crds].sort(byNumber);
-          const firm = names.get(lowest)?.legalName ?? spelling(others, "firm")!;
+          const firm = names.get(lowest)?.legalName ?? spelling(others, "firm");
           correctBy(correction, vehicle, firm, house);
           return true;
         }
@@ -236,8 +231,8 @@ function openHouses(
         const adviser = names.get(crds[0] ?? "");
         const gp: ResolvedGp = {
           key: crds[0] === undefined ? cikKey(own[0]!) : crdKey(crds[0]),
-          name: house.name ?? (adviser ? readable(adviser.name) : spelling(own, "name")!),
-          legalName: adviser?.legalName ?? spelling(own, "firm")!,
+          name: house.name ?? (adviser ? readable(adviser.name) : spelling(own, "name")),
+          legalName: adviser?.legalName ?? spelling(own, "firm"),
           crds,
           vehicles: own,
           evidence: adviser ? null : bestOf(own.map((vehicle) => evidenceOf.get(vehicle)!)),

@@ -141,33 +141,34 @@ export const bestOf = <C extends Candidate>(candidates: readonly C[]): C | null 
     .filter(({ isTaken, stem }) => isTaken && stem !== "")
     .toSorted((one, other) => other.confidence - one.confidence)[0] ?? null;
 
-/** A filing with what it is and the best evidence that it gives. */
-interface Judged {
-  facts: FilingFacts;
-  what: Classification;
-  best: Weighed | null;
-}
-
 /** Returns the vehicles of real estate, by CIK, and the number of filings left out, by reason. */
 export function readVehicles(filings: Filings, advisers: Advisers) {
   const leftOut = new Map<string, number>();
   const byCik = new Map<string, Judged[]>();
   for (const filing of filings.formD()) {
-    const candidates = weigh(filing, advisers);
-    const what = classify(filing, ...sponsorsOf(candidates, advisers));
-    if (what.kind === "out") {
-      leftOut.set(what.reason, (leftOut.get(what.reason) ?? 0) + 1);
-      continue;
-    }
-    const { accession, fileNumber, filedOn: date, issuers } = filing;
-    const { cik, name, place } = issuers[0]!;
-    const { state, addressHash } = place;
-    const people = [...new Set(peopleOf(filing))];
-    const facts = { accession, fileNumber, filedOn: date, name, state, addressHash, people };
-    byCik.getOrInsertComputed(cik, () => []).push({ facts, what, best: bestOf(candidates) });
+    const judged = judge(filing, advisers);
+    const { kind, reason } = judged.what;
+    if (kind === "out") leftOut.set(reason, (leftOut.get(reason) ?? 0) + 1);
+    else byCik.getOrInsertComputed(filing.issuers[0]!.cik, () => []).push(judged);
   }
   const vehicles = [...byCik].sort(([a], [b]) => (a < b ? -1 : 1)).map(vehicleOf);
   return { vehicles, leftOut };
+}
+
+type Judged = ReturnType<typeof judge>;
+
+/** Returns what a filing is, the best evidence that it gives, and its facts. */
+function judge(filing: FormD, advisers: Advisers) {
+  const { accession, fileNumber, filedOn: date, issuers } = filing;
+  const { name, place } = issuers[0]!;
+  const { state, addressHash } = place;
+  const people = [...new Set(peopleOf(filing))];
+  const candidates = weigh(filing, advisers);
+  return {
+    what: classify(filing, ...sponsorsOf(candidates, advisers)),
+    best: bestOf(candidates),
+    facts: { accession, fileNumber, filedOn: date, name, state, addressHash, people },
+  };
 }
 
 function vehicleOf([cik, judged]: readonly [string, readonly Judged[]]): Vehicle {
