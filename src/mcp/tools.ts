@@ -101,8 +101,7 @@ const vocabularyTool = (dependencies: ToolParts): Tool =>
       const { [list]: listed } = vocabularyOf(current).data;
       const page = listed.slice(offset, offset + limit).map((value) => [value]);
       const bounds = { limit, offset, total: listed.length };
-      const content = writeValues(current, page, bounds, "vocabulary");
-      return { datasetVersion: current.parts.version, content };
+      return writeValues(current, page, bounds, "vocabulary");
     },
   });
 
@@ -165,7 +164,7 @@ async function listChanges(
     part === null || part.to === datasetVersion
       ? null
       : `These changes lead to version ${part.to}. For later changes, call changes_since with that version and offset 0.`;
-  return { datasetVersion, content: writeValues(current, forms, bounds, "changes_since", then) };
+  return writeValues(current, forms, bounds, "changes_since", then);
 }
 
 interface RecordChange {
@@ -215,8 +214,7 @@ const explainTool = (dependencies: ToolParts): Tool =>
       const cut = [10, 4, 1].map((most) => ({ ...whole, evidence: evidence.slice(0, most) }));
       const bounds = { ...boundsOf(values), total: 1 };
       const page = [[whole, ...cut, { id, kind, name, statement }]].slice(bounds.offset);
-      const content = writeValues(current, page, bounds, "explain");
-      return { datasetVersion: current.parts.version, content };
+      return writeValues(current, page, bounds, "explain");
     },
   });
 
@@ -294,6 +292,5 @@ async function matchNames(
     { name: wanted[i]!.name, certainty, gp, runner_up: runnerUp },
   ]);
   const bounds = { limit, offset, total: names.length };
-  const content = writeValues(model, entries, bounds, "match_gps");
-  return { datasetVersion: model.parts.version, content };
+  return writeValues(model, entries, bounds, "match_gps");
 }

@@ -70,7 +70,7 @@ export function writeAnswer(
 }
 
 /**
- * Returns the same for values other than records.
+ * Returns the same for values other than records, with the version of their dataset.
  * @param values values on the requested page. Each comes in one or more forms, longest first; the last always fits.
  * @param then sentence about what to do after the last page, or null.
  */
@@ -80,12 +80,13 @@ export function writeValues(
   bounds: Bounds & { total: number },
   tool: string,
   then: string | null = null,
-): string {
+) {
   const { texts, isCut } = fill([], values, (forms) =>
     forms.values().map((form) => JSON.stringify(form)),
   );
   const hints = isCut ? [cutHint(JSON.parse(texts[0]!) as { id: string }, false)] : [];
-  return writePage(parts, { ...bounds, hints }, texts, tool, then);
+  const content = writePage(parts, { ...bounds, hints }, texts, tool, then);
+  return { datasetVersion: parts.version, content };
 }
 
 /**

@@ -47,10 +47,10 @@ const filed: readonly (readonly [object, Evidence[]?])[] = [
   [signal("sold", { gps: ["alder"] })],
 ];
 
-async function publish(t: TestContext) {
+async function publish(t: TestContext, records = filed) {
   const dataDir = temporaryFolder(t);
   const catalogue = openCatalogue(join(dataDir, "datasets"));
-  const entries = filed.map(([record, evidence = []]) => ({
+  const entries = records.map(([record, evidence = []]) => ({
     ...entriesOf([record])[0]!,
     evidence,
   }));
@@ -107,6 +107,23 @@ test("a record is explained alike over HTTP, to an agent, by the command and on 
   assert.deepEqual([taken.taken, taken.document.number], [true, "a-3"]);
   assert.deepEqual([rival.taken, rival.why, rival.firm], [false, why, "Quarry Flats, LLC"]);
   assert.equal(data.documents_left_out, 2);
+});
+
+test("an explanation that is too long for an agent is cut, and says so", async (t) => {
+  const long = (letter: string) => letter.repeat(500);
+  const quoted = { text: long("é"), filer: long("ü"), firm: long("ß"), why: long("<") };
+  const many = Array.from({ length: 20 }, (_, i) => evidenceOf(i, quoted));
+  const { dataDir } = await publish(t, [[gp("alder", { name: long("ø") }), many]]);
+  const service = await startService(t, { records: null, dataDir });
+  const id = idOf("gp", "alder");
+  const { data } = (await service.get(`/explain/${id}`)).body;
+  assert.equal(data.evidence.length, 20);
+  const { structuredContent, content } = await callTool(service, "explain", { id });
+  const [told] = structuredContent.data;
+  assert.deepEqual(told, { ...data, evidence: data.evidence.slice(0, told.evidence.length) });
+  assert.ok(told.evidence.length > 0 && told.evidence.length < 20);
+  assert.ok(Buffer.byteLength(JSON.stringify({ structuredContent, content })) <= 32_000);
+  assert.match(structuredContent.meta.hints[0].message, /truncated\. The HTTP API returns/);
 });
 
 test("an explanation counts as one request, has a tag, and is that of the record in place of a former one", async (t) => {
