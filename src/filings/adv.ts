@@ -127,7 +127,6 @@ const cellReaders: Readonly<Record<string, (cell: string | null) => unknown>> = 
   fileNumber: formDFile,
   aumUsd: whole,
   grossAssetsUsd: whole,
-  minimumUsd: whole,
   isMaster: flag,
   isFeeder: flag,
   isControlPerson: flag,

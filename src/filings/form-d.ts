@@ -6,7 +6,6 @@ import { ImportFault } from "#importers/import-fault.ts";
 import {
   accessionIn,
   cik,
-  crd,
   date,
   decoded,
   flag,
@@ -44,14 +43,12 @@ const partReaders = {
   /** Returns null for an issuer without a CIK, or a name that has a letter or a digit. */
   ISSUERS(cells: Cells, placeOf: PlaceReader): Issuer | null {
     const { cell, list } = cells;
-    const [number, name, type] = [cik(cell("CIK")), named(cell("ENTITYNAME")), cell("ENTITYTYPE")];
+    const [number, name] = [cik(cell("CIK")), named(cell("ENTITYNAME"))];
     if (number === null || name === null) return null;
     return {
       cik: number,
       name,
       previousNames: [...new Set([...list("ISSUER_PREVIOUSNAME"), ...list("EDGAR_PREVIOUSNAME")])],
-      entityType: type === "Other" ? (cell("ENTITYTYPEOTHERDESC") ?? type) : type,
-      jurisdiction: cell("JURISDICTIONOFINC"),
       place: placeIn(cells, placeOf),
     };
   },
@@ -80,15 +77,13 @@ const partReaders = {
     last: cells.cell("LASTNAME"),
     roles: roles(cells.list("RELATIONSHIP")),
     clarification: withoutStreets(cells.cell("RELATIONSHIPCLARIFICATION")),
-    place: placeIn(cells, placeOf),
+    firmInStreet: placeIn(cells, placeOf).firmInStreet,
   }),
   RECIPIENTS: ({ cell }: Cells) => ({
     name: cell("RECIPIENTNAME"),
-    crd: crd(cell("RECIPIENTCRDNUMBER")),
     broker: cell("ASSOCIATEDBDNAME"),
   }),
   SIGNATURES: ({ cell }: Cells) => ({
-    issuerName: cell("ISSUERNAME"),
     signer: cell("NAMEOFSIGNER"),
     title: withoutStreets(cell("SIGNATURETITLE")),
   }),

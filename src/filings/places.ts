@@ -124,7 +124,6 @@ export function openPlaces(salt: string): PlaceReader {
     const hashed = hash("sha256", `${salt}\n${streetText}\n${area ?? ""}`, "base64url");
     return {
       city: text(city),
-      stateOrCountry: code,
       ...region,
       zip: postal,
       addressHash: streetText === "" ? null : hashed.slice(0, hashLength),

@@ -19,8 +19,6 @@ export interface RowOrigin {
 /** Address without streets. */
 export interface Place {
   city: string | null;
-  /** Code of the filing as it is: a USPS code, or an EDGAR code of a province or country. */
-  stateOrCountry: string | null;
   /** USPS code of a US state; null elsewhere. */
   state: string | null;
   /** ISO 3166-1 alpha-2 code; null if the filing's code is unknown. */
@@ -37,9 +35,6 @@ export interface Issuer {
   cik: string;
   name: string;
   previousNames: readonly string[];
-  /** Words of the filing, such as `Limited Liability Company`. */
-  entityType: string | null;
-  jurisdiction: string | null;
   place: Place;
 }
 
@@ -52,20 +47,7 @@ export interface RelatedPerson {
   last: string | null;
   roles: readonly (typeof personRoles)[number][];
   clarification: string | null;
-  place: Place;
-}
-
-interface Recipient {
-  name: string | null;
-  /** CRD number, digits alone. */
-  crd: string | null;
-  broker: string | null;
-}
-
-interface Signature {
-  issuerName: string | null;
-  signer: string | null;
-  title: string | null;
+  firmInStreet: Place["firmInStreet"];
 }
 
 /** A Form D or D/A. */
@@ -82,8 +64,8 @@ export interface FormD {
   /** The primary issuer first; never empty. */
   issuers: readonly Issuer[];
   persons: readonly RelatedPerson[];
-  recipients: readonly Recipient[];
-  signatures: readonly Signature[];
+  recipients: readonly { name: string | null; broker: string | null }[];
+  signatures: readonly { signer: string | null; title: string | null }[];
   /** Industry group in the filing's words, such as `Pooled Investment Fund`. */
   industry: string | null;
   /** Kind of pooled fund in the filing's words, such as `Private Equity Fund`. */
@@ -136,12 +118,7 @@ export interface AdviserFund {
   isMaster: boolean;
   isFeeder: boolean;
   masterFundId: string | null;
-  masterFundName: string | null;
   grossAssetsUsd: number | null;
-  minimumUsd: number | null;
-  /** Two-letter state of organization; null elsewhere. */
-  state: string | null;
-  country: string | null;
   /** General partner, manager, trustee or director of the fund. */
   partnerNames: readonly string[];
   /** File numbers of its Form D offerings, such as `021-400013`. */

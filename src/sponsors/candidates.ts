@@ -335,7 +335,7 @@ function chooseStems(meant: readonly Meant[]): ReadonlySet<string> {
 /** Returns firms of street lines. A line of persons counts only if the issuer's names nobody and theirs agree. */
 function streetCandidates(filing: FormD, object: Objection): Candidate[] {
   const own = filing.issuers[0]!.place.firmInStreet;
-  const theirs = filing.persons.flatMap(({ place }) => place.firmInStreet ?? []);
+  const theirs = filing.persons.flatMap(({ firmInStreet }) => firmInStreet ?? []);
   const lines = [
     ...(own === null ? [] : [["ISSUERS.STREET", own] as const]),
     ...theirs.map((firm) => ["RELATEDPERSONS.STREET", firm] as const),

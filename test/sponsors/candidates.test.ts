@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FormD } from "#filings/rows.ts";
 import { candidatesOf } from "#sponsors/candidates.ts";
-import { filingOf, person, placeIn } from "./form-d.ts";
+import { filingOf, person } from "./form-d.ts";
 
 /** Names of the firms taken, the surest first. */
 const named = (filing: FormD) => [
@@ -77,7 +77,7 @@ test("a chain gives its outermost firm, and a signature block its last", () => {
     named(
       filingOf({
         name: "Elm Fund LP",
-        signatures: [{ issuerName: null, signer: "Ann Doe", title }],
+        signatures: [{ signer: "Ann Doe", title }],
       }),
     ),
     ["Oak Capital"],
@@ -146,7 +146,7 @@ test("a firm that only serves, sells or owns is refused", () => {
   const seller = filingOf({
     name: "Rosewood Apartments, LLC",
     persons: [person("N/A", "Ash Group, LLC", null, { roles: ["promoter"] })],
-    recipients: [{ name: "ASH GROUP LLC", crd: null, broker: null }],
+    recipients: [{ name: "ASH GROUP LLC", broker: null }],
   });
   assert.match(refusal(seller, "Ash Group, LLC")!, /Item 12/);
 });
@@ -252,7 +252,7 @@ test("a c/o of the issuer, of lawyers, of a registered agent or of this deal nam
 });
 
 test("addresses of persons in different firms' care name nobody", () => {
-  const at = (firm: string) => person("Ann", "Doe", null, { place: placeIn(firm) });
+  const at = (firm: string) => person("Ann", "Doe", null, { firmInStreet: firm });
   assert.deepEqual(named(filingOf({ name: "Elm Flats LLC", persons: [at("Ash Realty LLC")] })), [
     "Ash Realty",
   ]);
@@ -274,7 +274,7 @@ test("officers of co-issuers name no sponsor", () => {
 });
 
 test("a firm that signs is the manager that it calls itself", () => {
-  const signatures = [{ issuerName: null, signer: "Ash Capital LLC", title: "Manager" }];
+  const signatures = [{ signer: "Ash Capital LLC", title: "Manager" }];
   const [first] = candidatesOf(filingOf({ name: "Elm Flats LLC", signatures }));
   assert.deepEqual(
     [first!.name, first!.field, first!.confidence],
@@ -286,7 +286,7 @@ test("a placeholder before a firm that signs is no part of its name", () => {
   const signing = (signer: string) =>
     filingOf({
       name: "Elm Flats LLC",
-      signatures: [{ issuerName: null, signer, title: "Manager" }],
+      signatures: [{ signer, title: "Manager" }],
     });
   assert.deepEqual(named(signing("N/A Ash Capital LLC")), ["Ash Capital"]);
   assert.deepEqual(named(signing("N/A Elm Flats Manager, LLC")), []);

@@ -3,7 +3,6 @@ import type { FormD, Place, RelatedPerson } from "#filings/rows.ts";
 
 export const placeIn = (firmInStreet: string | null = null): Place => ({
   city: null,
-  stateOrCountry: null,
   state: null,
   country: null,
   zip: null,
@@ -22,7 +21,7 @@ export const person = (
   last,
   roles: ["executive_officer"],
   clarification,
-  place: placeIn(),
+  firmInStreet: null,
   ...more,
 });
 
@@ -43,8 +42,6 @@ export const filingOf = ({ name, street, coIssuers = [], ...given }: Given): For
     cik: "0001000001",
     name: issuer,
     previousNames: [],
-    entityType: null,
-    jurisdiction: null,
     place: placeIn(street),
   })),
   persons: [],

@@ -10,7 +10,6 @@ import {
   seriesMaster,
   stemOf,
 } from "#sponsors/names.ts";
-import { placeIn } from "./form-d.ts";
 
 const person = (
   first: string | null,
@@ -22,7 +21,7 @@ const person = (
   last,
   roles: [],
   clarification: null,
-  place: placeIn(),
+  firmInStreet: null,
 });
 
 test("a stem has no form, numeral, role or parenthesis", () => {

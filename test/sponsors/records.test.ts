@@ -247,7 +247,7 @@ test("a principal has the filing's words, which name the vehicle, and is never f
           ),
           person("N/A", "Alder Ridge Capital LLC", "Manager"),
         ],
-        signatures: [{ issuerName: null, signer: "Cy Ott", title: "Attorney-in-Fact" }],
+        signatures: [{ signer: "Cy Ott", title: "Attorney-in-Fact" }],
       }),
     ],
   });
