@@ -84,7 +84,8 @@ export async function readFilings(
   const { report, store, corrections, geography } = reader;
   try {
     for (const file of files) await readFile(file, reader);
-    for (const [, tables] of reader.quarters) await readQuarter(tables, reader);
+    for (const files of reader.quarters.values())
+      await readQuarter(files, Object.values(files)[0]!.shown, reader);
     const { withoutBase, ...counts } = store.seal();
     Object.assign(report, counts);
     if (withoutBase > 0) report.skipped.no_base = withoutBase;
@@ -140,7 +141,9 @@ function findFiles(paths: readonly string[]) {
     } else
       leftOut.push({
         file: path,
-        reason: entry.isSymbolicLink() ? "is a symbolic link; name what it leads to" : "is no file",
+        reason: entry.isSymbolicLink()
+          ? "is a symbolic link; name what it leads to"
+          : "is a pipe, a socket or a device; save what comes through it as a file",
       });
   };
   const faults = paths.flatMap((path) => {
@@ -188,6 +191,7 @@ async function readFile(file: string, reader: Reader): Promise<void> {
   const beginning = beginningOf(file);
   const [header = ""] = beginning.split(/\r?\n/, 1);
   const leave = (reason: string) => reader.leave(file, reason);
+  const isCorrections = basename(file) === "corrections.ndjson";
   const whole = () => {
     if (statSync(file).size <= wholeBytesMax) return readFileSync(file);
     const reason = `has more than ${wholeBytesMax} bytes; take it out of the folder`;
@@ -195,7 +199,12 @@ async function readFile(file: string, reader: Reader): Promise<void> {
   };
   if (/^PK(?:\x03\x04|\x05\x06)/.test(beginning)) return readArchive(file, reader);
   const other = otherFormats.find(([shape]) => shape.test(beginning));
-  if (other !== undefined) return leave(other[1]);
+  if (other !== undefined) {
+    const [, reason] = other;
+    // Left out unseen, they would have no effect.
+    if (isCorrections && beginning !== "") throw new ImportFault(file, null, reason);
+    return leave(reason);
+  }
   const form = submission.test(beginning) ? submissionForm.exec(beginning)?.[1] : undefined;
   if (form !== undefined && !/^D(?:\/A)?$/.test(form))
     return leave(`is a filing of form ${quoted(form)}, not of form D`);
@@ -220,7 +229,7 @@ async function readFile(file: string, reader: Reader): Promise<void> {
   } else if (indexHeader.test(beginning)) {
     reader.count("edgar_index");
     readIndex(whole(), file, reader);
-  } else if (looksLikeCorrections(beginning) || basename(file) === "corrections.ndjson") {
+  } else if (isCorrections || looksLikeCorrections(beginning)) {
     reader.count("corrections");
     reader.corrections.push(...readCorrections(whole(), file));
   } else leave("is not a filing, nor another file that is read");
@@ -271,7 +280,7 @@ async function readArchive(file: string, reader: Reader): Promise<void> {
       }
     }
     if (hasAdv) reader.count("adv");
-    if (Object.keys(tables).length > 0) await readQuarter(tables, reader, file);
+    if (Object.keys(tables).length > 0) await readQuarter(tables, file, reader);
     else if (!hasAdv)
       reader.leave(
         file,
@@ -284,16 +293,21 @@ async function readArchive(file: string, reader: Reader): Promise<void> {
   }
 }
 
+/** @param shown archive, or a file of the quarter, for messages. */
 async function readQuarter(
   files: QuarterFiles,
-  { report, store, placeOf, skip, count }: Reader,
-  archive?: string,
+  shown: string,
+  { report, store, placeOf, skip, count, leave }: Reader,
 ): Promise<void> {
-  const add = (filing: FormD) => {
-    if (!store.addFormD(filing, true)) skip("twice");
+  let filings = 0;
+  const take = (found: FormD | SkipReason) => {
+    filings++;
+    if (typeof found === "string") skip(found);
+    else if (!store.addFormD(found, true)) skip("twice");
   };
-  report.rejectedRows.push(...(await readFormDQuarter(files, placeOf, add, skip, archive)));
-  count("form_d_quarter");
+  report.rejectedRows.push(...(await readFormDQuarter(files, shown, placeOf, take)));
+  if (filings > 0) count("form_d_quarter");
+  else leave(shown, "is a Form D quarter without a filing; download it again");
 }
 
 async function readAdvMember(

@@ -156,24 +156,23 @@ export function addTable(files: QuarterFiles, table: QuarterTable, file: TableFi
 const passBytes = 12 * 1024 * 1024;
 
 /**
- * Reads a quarter, and adds its filings one by one.
- * @param skip is told of each filing that is left out.
- * @param archive path of the archive that has the files.
+ * Reads a quarter filing by filing.
+ * @param shown name of the quarter in messages.
+ * @param take receives each filing, or the reason why it is left out.
  * @returns the rows that have too many cells, or belong to no filing, by table.
  * @throws ImportFault if a table is missing, lacks a column, or is cut off.
  */
 export async function readFormDQuarter(
   found: QuarterFiles,
+  shown: string,
   placeOf: PlaceReader,
-  add: (filing: FormD) => void,
-  skip: (reason: SkipReason) => void,
-  archive?: string,
+  take: (filing: FormD | SkipReason) => void,
 ): Promise<({ file: string } & RejectedRows)[]> {
   const missing = quarterTables.filter((table) => found[table] === undefined);
   if (missing.length > 0) {
     const names = missing.map((table) => `${table}.tsv`).join(", ");
     const reason = `is part of a Form D quarter without ${names}; download the quarter again`;
-    throw new ImportFault(archive ?? Object.values(found)[0]!.shown, null, reason);
+    throw new ImportFault(shown, null, reason);
   }
   const files = found as Record<QuarterTable, TableFile>;
   const rejected = new Map<string, RejectedRows>();
@@ -185,12 +184,8 @@ export async function readFormDQuarter(
   const passes = Math.ceil(bytes / passBytes) || 1;
   for (let pass = 0; pass < passes; pass++) {
     const isDue = (accession: string) => Number(accession.slice(-3)) % passes === pass;
-    const drafts = await readDrafts(files, placeOf, isDue, skip, pass === 0 ? reject : () => {});
-    for (const { head, parts } of drafts.values()) {
-      const filing = formDOf(head, parts);
-      if (typeof filing === "string") skip(filing);
-      else add(filing);
-    }
+    const drafts = await readDrafts(files, placeOf, isDue, take, pass === 0 ? reject : () => {});
+    for (const { head, parts } of drafts.values()) take(formDOf(head, parts));
   }
   return Array.from(rejected, ([file, rows]) => ({ file, ...rows }));
 }

@@ -196,3 +196,32 @@ test("a file whose name is not in UTF-8, and so cannot be opened by it, is refus
   writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xe9])]), "");
   await refused(t, [folder], /\/\ufffd: has a name that is not in UTF-8; rename it/);
 });
+
+test("a quarter of headers alone, and what is no file, are left out with the next step", async (t) => {
+  const folder = temporaryFolder(t);
+  const archive = await writtenZip(
+    folder,
+    "2026q3_d.zip",
+    quarterFiles({}, { folder: "2026Q3_d/" }),
+  );
+  const tables = join(writtenFolder(t, quarterFiles({})), "/");
+  const { report } = await read(t, [archive, tables, "/dev/null"]);
+  assert.deepEqual(report.files, {});
+  const headers = "is a Form D quarter without a filing; download it again";
+  const reasons = Object.fromEntries(report.leftOut.map(({ file, reason }) => [file, reason]));
+  assert.deepEqual(reasons, {
+    [archive]: headers,
+    [join(tables, "FORMDSUBMISSION.tsv")]: headers,
+    "/dev/null": "is a pipe, a socket or a device; save what comes through it as a file",
+  });
+});
+
+test("corrections that cannot be read are refused, rather than left out without an effect", async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, "corrections.ndjson");
+  writeFileSync(file, Buffer.from(`\ufeff${corrections}`, "utf16le"));
+  await assert.rejects(
+    read(t, [folder]),
+    new ImportFault(file, null, "is in UTF-16; save it as UTF-8"),
+  );
+});

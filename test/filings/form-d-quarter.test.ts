@@ -21,9 +21,9 @@ async function read(files: Record<string, string>, chunkBytes = 7) {
   const skipped: string[] = [];
   const rejected = await readFormDQuarter(
     tables,
+    "2026q2_d.zip",
     openPlaces("salt"),
-    (one) => filings.push(one),
-    (why) => skipped.push(why),
+    (one) => void (typeof one === "string" ? skipped.push(one) : filings.push(one)),
   );
   return { filings, skipped, rejected };
 }
