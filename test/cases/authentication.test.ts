@@ -41,9 +41,11 @@ async function keyCases(it: CaseOf, service: TestService): Promise<void> {
     `${good.slice(0, 20)}${good[20] === "a" ? "b" : "a"}${good.slice(21)}`;
 
   await it("C32 · every key that cannot be used is a 401 whose code tells the fault, word for word the same for all who commit it; what it was before is told to its holder alone", async () => {
-    const { key: expired } = await service.newKey({ expiresAt: clock.now() + 1000 });
+    const ends = clock.now() + 1000;
+    const { key: expired } = await service.newKey({ expiresAt: ends });
     const { key: revoked, id } = await service.newKey();
     const etag = (await ask(port, path, { key: revoked })).headers["etag"]!;
+    const revokedAt = clock.now();
     await allCommands(service.dataDir, {}, clock.now).text("keys revoke", id);
     const kinds: { code: ProblemCode; reason?: string; keys: (string | undefined)[] }[] = [
       { code: "api-key-missing", keys: [undefined, "", " ", " \t "] },
@@ -79,8 +81,14 @@ async function keyCases(it: CaseOf, service: TestService): Promise<void> {
         }
       assert.equal(seen.size, 1, code);
     }
-    assert.equal((await get({ key: expired })).json.key_hint, expired.slice(0, 8));
-    assert.equal((await get({ key: revoked })).json.key_hint, revoked.slice(0, 8));
+    for (const [of, member, moment] of [
+      [expired, "expired_at", ends],
+      [revoked, "revoked_at", revokedAt],
+    ] as const) {
+      const { json } = await get({ key: of });
+      const told = [json.key_hint, json[member], json.account_url];
+      assert.deepEqual(told, [of.slice(0, 8), new Date(moment).toISOString(), "/account"]);
+    }
   });
 
   await it("C33 · two lines with a key are refused, whichever of them is valid", async () => {

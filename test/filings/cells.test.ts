@@ -71,62 +71,32 @@ test("a date is read in every spelling of the SEC's files, and a day that does n
 });
 
 test("an amount is whole dollars, and Indefinite is no amount", () => {
-  const cells = [
-    "788172352.00",
-    "2200.50",
-    "$1,234,567",
-    "'   628,902,725.00'",
-    "0",
-    "Indefinite",
-    "-5",
-    "1e6",
-    "99999999999999999999",
-    "",
-  ];
-  assert.deepEqual(cells.map(whole), [
-    788_172_352,
-    2201,
-    1_234_567,
-    628_902_725,
-    0,
-    null,
-    null,
-    null,
-    null,
-    null,
-  ]);
+  const amounts = {
+    "788172352.00": 788_172_352,
+    "2200.50": 2201,
+    "$1,234,567": 1_234_567,
+    "'   628,902,725.00'": 628_902_725,
+    "0": 0,
+  };
+  for (const [cell, amount] of Object.entries(amounts)) assert.equal(whole(cell), amount, cell);
+  for (const none of ["Indefinite", "-5", "1e6", "99999999999999999999", ""])
+    assert.equal(whole(none), null, none);
   assert.ok(isIndefinite(" Indefinite "));
   assert.ok(!isIndefinite("10"));
 });
 
 test("flags, numbers and relationships are read whatever their padding and case", () => {
-  assert.deepEqual(["true", "1", "Y", "yes ", "false", "", "N", "0"].map(flag), [
-    true,
-    true,
-    true,
-    true,
-    false,
-    false,
-    false,
-    false,
-  ]);
-  assert.deepEqual(["0001900013", "1900013", "x", "00000000000", "12345678901"].map(cik), [
-    "0001900013",
-    "0001900013",
-    null,
-    null,
-    null,
-  ]);
+  const flags = ["true", "1", "Y", "yes ", "false", "", "N", "0"];
+  assert.deepEqual(flags.filter(flag), flags.slice(0, 4));
+  for (const same of ["0001900013", "1900013"]) assert.equal(cik(same), "0001900013");
+  for (const none of ["x", "00000000000", "12345678901"]) assert.equal(cik(none), null, none);
   assert.deepEqual(["000123", "123 ", "0", "None"].map(crd), ["123", "123", null, null]);
   assert.deepEqual(
     ["021-400013              ", "21-400013", "021-067023", "811-1", ""].map(formDFile),
     ["021-400013", "021-400013", "021-67023", null, null],
   );
-  assert.deepEqual(roles(["Executive Officer", "DIRECTOR", "", "Owner", null, "Promoter"]), [
-    "executive_officer",
-    "director",
-    "promoter",
-  ]);
+  const relations = ["Executive Officer", "DIRECTOR", "", "Owner", null, "Promoter"];
+  assert.deepEqual(roles(relations), ["executive_officer", "director", "promoter"]);
 });
 
 test("the accession number of a path is the last, with or without dashes", () => {

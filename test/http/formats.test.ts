@@ -166,6 +166,7 @@ test("whatever is read, HEAD has its headers without its content, a kept answer 
   let before = left((await service.get("/fetch-signals")).headers);
   for (const [path, accept] of [
     ...mediaTypes.map((one) => ["/fetch-signals", one] as const),
+    ["/list-gps?updated_at_from=2020&sort=-name&limit=2", "text/csv"] as const,
     ["/vocabulary", "*/*"] as const,
   ]) {
     const get = await service.get(path, { accept });

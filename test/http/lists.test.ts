@@ -10,7 +10,6 @@ import { listed } from "../support/awkward/words.ts";
 import { openHttpServer } from "../support/http-server.ts";
 import { roomy } from "../support/own-process.ts";
 import { startService } from "../support/service.ts";
-import { filledCells, readTable, rowOf } from "../support/tables.ts";
 
 const dallas = "Dallas-Fort Worth-Arlington, TX";
 
@@ -500,56 +499,6 @@ test("equal queries have one tag, and every filter, sort, page and format anothe
   tags.push(await tagOf("/list-gps", { accept: "text/csv" }));
   tags.push(await tagOf("/list-gps", { accept: "application/x-ndjson" }));
   assert.equal(new Set(tags).size, others.length + 2);
-});
-
-test("a list has the same records in each format, the same bytes under /v1, HEAD without content, and 304; each counts one", async (t) => {
-  const { get, target } = await startLists(t);
-  const left = ({ headers }: { headers: Headers }) =>
-    Number(/"minute";r=(\d+)/.exec(headers.get("ratelimit")!)![1]);
-  for (const kind of recordKinds) {
-    const path = target(kind, "updated_at_from=2020&sort=-updated_at&limit=2");
-    const json = await get(path);
-    let before = left(json);
-    const counted = async (...asked: Parameters<typeof get>) => {
-      const answer = await get(...asked);
-      assert.equal(left(answer), before - 1);
-      before--;
-      return answer;
-    };
-    const { data } = json.body;
-    assert.equal(data.length, 2);
-    for (const accept of ["application/json", "application/x-ndjson", "text/csv"]) {
-      const one = await counted(path, { accept });
-      if (accept === "application/x-ndjson")
-        assert.equal(
-          one.text,
-          data
-            .map(
-              (line: object) => `${JSON.stringify(line)}
-`,
-            )
-            .join(""),
-        );
-      if (accept === "text/csv")
-        assert.deepEqual(
-          readTable(one.text).rows,
-          data.map((row: object) => filledCells(rowOf(row))),
-        );
-      const alias = await counted(`/v1${path}`, { accept });
-      const head = await counted(path, { accept }, "HEAD");
-      const known = { accept, "if-none-match": one.headers.get("etag")! };
-      const unchanged = await counted(path, known);
-      assert.equal(alias.text, one.text);
-      assert.deepEqual([head.status, head.text], [200, ""]);
-      assert.deepEqual([unchanged.status, unchanged.text], [304, ""]);
-      for (const name of listed("etag link x-total-count dataset-version content-type"))
-        for (const other of [alias, head])
-          assert.equal(other.headers.get(name), one.headers.get(name), name);
-      assert.equal(one.headers.get("x-total-count"), "3");
-    }
-    assert.equal((await counted(`${path}&x=1`)).status, 400);
-    assert.equal((await counted(path, { accept: "image/png" })).status, 406);
-  }
 });
 
 test("Link leads through all pages with the same filters and order", async (t) => {

@@ -126,24 +126,6 @@ test("lines of requests are gathered where the log can do so", () => {
   assert.deepEqual(ids, [exchange.id, "second"]);
 });
 
-test("an expired and a revoked key say since when, and show no more of the key than its beginning", async (t) => {
-  const { clock, dataDir, get, newKey } = await startService(t);
-  const since = new Date(clock.now()).toISOString();
-  const expired = await newKey({ expiresAt: clock.now() });
-  const revoked = await newKey();
-  await allCommands(dataDir, {}, clock.now).text("keys revoke", revoked.id);
-  for (const [{ key }, code, member] of [
-    [expired, "api-key-expired", "expired_at"],
-    [revoked, "api-key-revoked", "revoked_at"],
-  ] as const) {
-    const { status, body, text } = await get("/fetch-gp?gp_name=kkr", { "x-api-key": key });
-    assert.deepEqual([status, body.code], [401, code]);
-    const told = [body.key_hint, body[member], body.account_url];
-    assert.deepEqual(told, [key.slice(0, 8), since, "/account"]);
-    assert.equal(text.includes(key.slice(8)), false);
-  }
-});
-
 test("a suspended account is a 403 that counts nothing, from the next request on, until it is resumed", async (t) => {
   const { clock, dataDir, get, newKey } = await startService(t);
   const { key, account } = await newKey();
