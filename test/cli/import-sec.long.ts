@@ -9,21 +9,13 @@ import { ZipFile } from "yazl";
 import { startProgram } from "../../bench/program.ts";
 import { residentBytes } from "../../bench/servers.ts";
 import { seededRandom } from "../support/awkward/random.ts";
+import { advLayouts } from "../filings/adv-tables.ts";
 import { writeFilingFolder } from "../support/filing-folder.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const residentBytesMax = 512e6;
 
-const columns = {
-  base: "FilingID,FormVersion,DateSubmitted,1A,1B1,1C-Legal,1C-Business,1D,1E1,1F1-Street 1,1F1-Street 2,1F1-City,1F1-State,1F1-Country,1F1-Postal,5F2c",
-  owners:
-    "FilingID,SchA-3,Schedule,Full Legal Name,DE/FE/I,Entity in Which,Title or Status,Status Acquired,Ownership Code,Control Person,PR,OwnerID",
-  funds:
-    "FilingID,Fund Name,Fund ID,ReferenceID,State,Country,Master Fund,Feeder Fund,Master Fund Name,Master Fund ID,Fund Type,Fund Type Other,Gross Asset Value,Minimum Investment",
-  partners: 'FilingID,ReferenceID,"Name of Partner, etc."',
-  files: "FilingID,ReferenceID,Form D File Number",
-  brokers: "FilingID,ReferenceID,Prime Broker,SEC Number,City,State,Country",
-};
+const brokers = "FilingID,ReferenceID,Prime Broker,SEC Number,City,State,Country";
 
 /** Cells of the many columns that are not read. */
 const others = {
@@ -64,36 +56,36 @@ async function writeAdvArchive(path: string): Promise<number> {
     .map((_, i) => (i % 3 === 0 ? "N" : i % 7 === 0 ? String(i) : "Y"))
     .join("|");
   const questions = others.funds.map((_, i) => (i % 4 === 0 ? "N" : "Cayman Islands")).join("|");
-  add("IA_ADV_Base_A", wide(columns.base, others.base), (adviser, year) => [
-    `${filing(adviser, year)}|10/2021|03/30/${year} 04:20:33 PM|${nameOf(adviser)}, LLC|${nameOf(adviser)}|${nameOf(adviser)}, LLC|${nameOf(adviser)}|801-${adviser}|${adviser}|${adviser} Main Street|Suite 100|Boston|MA|United States|02110|${random.between(50, 900)}000000|${answers}`,
+  add("IA_ADV_Base_A", wide(advLayouts.ADV_Base_A, others.base), (adviser, year) => [
+    `${filing(adviser, year)}|10/2021|03/30/${year} 04:20:33 PM|${nameOf(adviser)}, LLC|${nameOf(adviser)}|N|${nameOf(adviser)}, LLC|${nameOf(adviser)}||801-${adviser}|${adviser}|${adviser} Main Street|Suite 100|Boston|MA|United States|02110||||${random.between(50, 900)}000000|Y|${answers}`,
   ]);
-  add("IA_Schedule_A_B", columns.owners, (adviser, year) =>
+  add("IA_Schedule_A_B", advLayouts.Schedule_A_B, (adviser, year) =>
     times(
       10,
       (i) =>
         `${filing(adviser, year)}|Y|A|OWNER${adviser}X${i}, PAT${i}, MIDDLE|I||MANAGING MEMBER AND CHIEF OFFICER ${i}|01/20${10 + i}|C|Y|N|${adviser}${i}`,
     ),
   );
-  add("IA_Schedule_D_7B1", wide(columns.funds, others.funds), (adviser, year) =>
+  add("IA_Schedule_D_7B1", wide(advLayouts.Schedule_D_7B1, others.funds), (adviser, year) =>
     times(
       fundsOf(adviser),
       (i) =>
-        `${filing(adviser, year)}|${nameOf(adviser)} Partners Fund ${i}, LP|805-${adviser}${i}|${year}${adviser}${i}|DE|United States|N|N|||${adviser % 7 === 0 ? "Real Estate Fund" : "Private Equity Fund"}||${random.between(5, 90)}000000|50000|${questions}`,
+        `${filing(adviser, year)}|${nameOf(adviser)} Partners Fund ${i}, LP|805-${adviser}${i}|${year}${adviser}${i}|DE|United States|Y|N|N|N|||${adviser % 7 === 0 ? "Real Estate Fund" : "Private Equity Fund"}||${random.between(5, 90)}000000|50000|${questions}`,
     ),
   );
-  add("IA_Schedule_D_7B1A3a", columns.partners, (adviser, year) =>
+  add("IA_Schedule_D_7B1A3a", advLayouts.Schedule_D_7B1A3a, (adviser, year) =>
     times(
       fundsOf(adviser) * 2,
       (i) => `${filing(adviser, year)}|${year}${adviser}${i >> 1}|${nameOf(adviser)} GP ${i}, LLC`,
     ),
   );
-  add("IA_Schedule_D_7B1A22", columns.files, (adviser, year) =>
+  add("IA_Schedule_D_7B1A22", advLayouts.Schedule_D_7B1A22, (adviser, year) =>
     times(
       fundsOf(adviser),
       (i) => `${filing(adviser, year)}|${year}${adviser}${i}|021-${adviser}${i}`,
     ),
   );
-  add("IA_Schedule_D_7B1A24", columns.brokers, (adviser, year) =>
+  add("IA_Schedule_D_7B1A24", brokers, (adviser, year) =>
     times(
       fundsOf(adviser) * 12,
       (i) =>

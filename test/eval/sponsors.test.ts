@@ -15,31 +15,17 @@ interface Invented {
 const accessionOf = (at: number) => `0001700000-26-${String(at).padStart(6, "0")}`;
 
 /** Returns the rows of the filing of an invented issuer, whose only person has a clarification. */
-function filing(at: number, { name, industry = "Residential", clarification = "" }: Invented) {
-  const rows = oneFiling(accessionOf(at), name);
-  const [submission, issuer, offering, person] = [
-    rows.FORMDSUBMISSION[0]!,
-    rows.ISSUERS[0]!,
-    rows.OFFERING[0]!,
-    rows.RELATEDPERSONS[0]!,
-  ];
-  return {
-    ...rows,
-    FORMDSUBMISSION: [{ ...submission, FILE_NUM: `021-${300000 + at}`, SIC_CODE: "" }],
-    ISSUERS: [{ ...issuer, CIK: String(1700000 + at), STREET1: `${at} Larch Street`, STREET2: "" }],
-    OFFERING: [
-      {
-        ...offering,
-        INDUSTRYGROUPTYPE: industry,
-        FEDERALEXEMPTIONS_ITEMS_LIST: "06b",
-        ISPOOLEDINVESTMENTFUNDTYPE: "",
-      },
-    ],
-    RELATEDPERSONS: [
-      { ...person, LASTNAME: `Smith${at}`, RELATIONSHIPCLARIFICATION: clarification },
-    ],
-  };
-}
+const filing = (at: number, { name, industry = "Residential", clarification = "" }: Invented) =>
+  oneFiling(accessionOf(at), name, {
+    FORMDSUBMISSION: { FILE_NUM: `021-${300000 + at}`, SIC_CODE: "" },
+    ISSUERS: { CIK: String(1700000 + at), STREET1: `${at} Larch Street`, STREET2: "" },
+    OFFERING: {
+      INDUSTRYGROUPTYPE: industry,
+      FEDERALEXEMPTIONS_ITEMS_LIST: "06b",
+      ISPOOLEDINVESTMENTFUNDTYPE: "",
+    },
+    RELATEDPERSONS: { LASTNAME: `Smith${at}`, RELATIONSHIPCLARIFICATION: clarification },
+  });
 
 /** Runs the evaluation on a folder with one quarter, with labels of its own if there are any. */
 function evaluate(t: TestContext, filings: readonly Invented[], labels?: unknown) {

@@ -86,15 +86,13 @@ test("a filing is put together from the six tables, trimmed, without quoting, an
 
 test("only live filings of Form D count, and each is read once", async () => {
   const filing = oneFiling("0001900013-26-000001");
-  const changed = (accession: string, cells: object) => {
-    const rows = oneFiling(accession);
-    return { ...rows, FORMDSUBMISSION: [{ ...rows.FORMDSUBMISSION[0], ...cells }] };
-  };
+  const changed = (accession: string, FORMDSUBMISSION: Record<string, string>) =>
+    oneFiling(accession, undefined, { FORMDSUBMISSION });
   const rows = together(
     filing,
     changed("0001900013-26-000002", { TESTORLIVE: "TEST" }),
     changed("0001900013-26-000003", { SUBMISSIONTYPE: "1-A" }),
-    { FORMDSUBMISSION: filing.FORMDSUBMISSION },
+    { FORMDSUBMISSION: filing.FORMDSUBMISSION! },
     { ...oneFiling("0001900013-26-000004"), ISSUERS: [] },
     { ...oneFiling("0001900013-26-000005"), OFFERING: [] },
     changed("0001900013-26-000006", { SUBMISSIONTYPE: "D/A  ", FILING_DATE: "30-JUN-26" }),
@@ -150,7 +148,7 @@ test("a row without an end is refused before it fills the memory", async () => {
 
 test("the primary issuer comes first", async () => {
   const rows = oneFiling("0001900013-26-000001");
-  const [issuer] = rows.ISSUERS;
+  const [issuer] = rows.ISSUERS!;
   const other = { ...issuer!, ENTITYNAME: "B", IS_PRIMARYISSUER_FLAG: "NO", CIK: "2" };
   const first = { ...issuer!, ENTITYNAME: "A" };
   const { filings } = await read(quarterFiles({ ...rows, ISSUERS: [other, first] }));

@@ -8,7 +8,8 @@ import type { AdviserFiling, Correction, FormD } from "#filings/rows.ts";
 import { fold } from "#records/fold.ts";
 import { recordKinds } from "#records/kinds.ts";
 import { documents, rows } from "../datasets/published.ts";
-import { type QuarterRows, quarterFiles, together } from "../filings/quarter.ts";
+import { advTables } from "../filings/adv-tables.ts";
+import { type QuarterRows, quarterFiles, rowsOf, together } from "../filings/quarter.ts";
 import { type Random, repeat, seededRandom } from "../support/awkward/random.ts";
 import { openCurrent } from "../support/dataset.ts";
 import { person } from "./form-d.ts";
@@ -181,83 +182,61 @@ function writeFiles(folder: string, { forms = [], advisers = [], corrections = [
   for (const [quarter, some] of Map.groupBy(forms, ({ filedOn }) => quarterOf(filedOn!)))
     write(`${quarter}_d`, quarterFiles(together(...some.map(cellsOf))));
   for (const [quarter, some] of Map.groupBy(advisers.flat(), ({ filedOn }) => quarterOf(filedOn)))
-    write(`ADV_Filing_Data_${quarter}`, advTables(some));
+    write(`ADV_Filing_Data_${quarter}`, advFiles(some));
   const lines = corrections.map((one) => `${JSON.stringify(writtenCorrection(one))}\n`);
   if (lines.length > 0) writeFileSync(join(folder, "corrections.ndjson"), lines.join(""));
 }
 
-function cellsOf({ accession: ACCESSIONNUMBER, issuers, persons, ...filing }: FormD): QuarterRows {
+function cellsOf({ accession, issuers, persons, ...filing }: FormD): QuarterRows {
   const { cik: CIK, name: ENTITYNAME, place } = issuers[0]!;
-  return {
-    FORMDSUBMISSION: [
-      {
-        ACCESSIONNUMBER,
-        FILE_NUM: filing.fileNumber!,
-        FILING_DATE: filing.filedOn!,
-        SUBMISSIONTYPE: filing.type,
-        TESTORLIVE: "LIVE",
-      },
-    ],
-    ISSUERS: [
-      {
-        ACCESSIONNUMBER,
-        IS_PRIMARYISSUER_FLAG: "YES",
-        CIK,
-        ENTITYNAME,
-        STREET1: `1 ${place.addressHash} Street`,
-        CITY: place.city!,
-        STATEORCOUNTRY: place.state!,
-      },
-    ],
-    OFFERING: [
-      {
-        ACCESSIONNUMBER,
-        INDUSTRYGROUPTYPE: filing.industry!,
-        FEDERALEXEMPTIONS_ITEMS_LIST: filing.exemptions.join(),
-        TOTALAMOUNTSOLD: String(filing.soldUsd),
-      },
-    ],
+  return rowsOf(accession, {
+    FORMDSUBMISSION: {
+      FILE_NUM: filing.fileNumber!,
+      FILING_DATE: filing.filedOn!,
+      SUBMISSIONTYPE: filing.type,
+      TESTORLIVE: "LIVE",
+    },
+    ISSUERS: {
+      IS_PRIMARYISSUER_FLAG: "YES",
+      CIK,
+      ENTITYNAME,
+      STREET1: `1 ${place.addressHash} Street`,
+      CITY: place.city!,
+      STATEORCOUNTRY: place.state!,
+    },
+    OFFERING: {
+      INDUSTRYGROUPTYPE: filing.industry!,
+      FEDERALEXEMPTIONS_ITEMS_LIST: filing.exemptions.join(),
+      TOTALAMOUNTSOLD: String(filing.soldUsd),
+    },
     RELATEDPERSONS: persons.map(({ first, last, clarification }, i) => ({
-      ACCESSIONNUMBER,
       RELATEDPERSON_SEQ_KEY: String(i + 1),
       FIRSTNAME: first!,
       LASTNAME: last!,
       RELATIONSHIP_1: "Executive Officer",
       RELATIONSHIPCLARIFICATION: clarification ?? "",
     })),
-  };
+  });
 }
 
-function advTables(filings: readonly AdviserFiling[]): Record<string, string> {
-  const base = [
-    "FilingID,DateSubmitted,1A,1B1,1E1,1F1-Street 1,1F1-City,1F1-State,1F1-Country,1F1-Postal",
-  ];
-  const owners = [
-    "FilingID,Full Legal Name,DE/FE/I,Title or Status,Status Acquired,Ownership Code,Control Person,OwnerID",
-  ];
-  const funds = [
-    "FilingID,ReferenceID,Fund Name,Fund ID,State,Country,Master Fund,Feeder Fund,Master Fund ID,Fund Type,Gross Asset Value",
-  ];
-  const files = ["FilingID,ReferenceID,Form D File Number"];
-  for (const { filingId: id, filedOn, crd, legalName, place, ...filing } of filings) {
-    base.push(`${id},${filedOn},${legalName},,${crd},,${place.city},${place.state},United States,`);
-    for (const { name, title, crd: own } of filing.owners)
-      owners.push(`${id},"${name}",I,${title},,,N,${own ?? ""}`);
-    for (const { name, type, formDFiles } of filing.funds) {
-      funds.push(`${id},1,${name},,,,N,N,,${type},`);
-      files.push(...formDFiles.map((number) => `${id},1,${number}`));
-    }
-  }
-  const tables = {
-    ADV_Base_A: base,
-    Schedule_A_B: owners,
-    Schedule_D_7B1: funds,
-    Schedule_D_7B1A22: files,
-  };
-  return Object.fromEntries(
-    Object.entries(tables).map(([name, lines]) => [`IA_${name}.csv`, `${lines.join("\r\n")}\r\n`]),
-  );
-}
+const advFiles = (filings: readonly AdviserFiling[]) =>
+  advTables("IA", "", {
+    ADV_Base_A: filings.map(
+      ({ filingId, filedOn, legalName, crd, place }) =>
+        `${filingId}|10/2021|${filedOn}|${legalName}|||||||${crd}|||${place.city}|${place.state}|United States||||||`,
+    ),
+    Schedule_A_B: filings.flatMap(({ filingId, owners }) =>
+      owners.map(
+        ({ name, title, crd }) => `${filingId}|Y|A|${name}|I||${title}|||N|N|${crd ?? ""}`,
+      ),
+    ),
+    Schedule_D_7B1: filings.flatMap(({ filingId, funds }) =>
+      funds.map(({ name, type }) => `${filingId}|${name}||1|||N|N|N|N|||${type}|||`),
+    ),
+    Schedule_D_7B1A22: filings.flatMap(({ filingId, funds }) =>
+      funds.flatMap(({ formDFiles }) => formDFiles.map((number) => `${filingId}|1|${number}`)),
+    ),
+  });
 
 function writtenCorrection({ why, ...one }: Correction): object {
   if (one.kind === "is") return { gp: one.gp, is: one.name, why };

@@ -4,7 +4,8 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type QuarterRows, quarterFiles, together } from "../filings/quarter.ts";
+import { advTables } from "../filings/adv-tables.ts";
+import { type QuarterRows, quarterFiles, rowsOf, together } from "../filings/quarter.ts";
 import { writtenZip } from "../filings/zip.ts";
 import { type Random, seededRandom } from "./awkward/random.ts";
 
@@ -238,7 +239,7 @@ function openBook(random: Random) {
         const agent = random.chance(measured.filedByAgent) ? "0001999901" : cik;
         const accession = `${agent}-${quarter < 2 ? 25 : 26}-${String(++filed).padStart(6, "0")}`;
         const version = { quarter, accession, previous, cik, fileNumber, offered, sold };
-        put(quarter, rowsOf(random, given, version));
+        put(quarter, cellsOf(random, given, version));
         return accession;
       };
       const accession = write(first, "", sold);
@@ -260,61 +261,51 @@ interface Version {
 
 const months = ["JUL AUG SEP", "OCT NOV DEC", "JAN FEB MAR", "APR MAY JUN"].map(words);
 
-function rowsOf(random: Random, given: Given, version: Version): QuarterRows {
-  const { accession: ACCESSIONNUMBER, quarter, previous, cik, fileNumber, offered, sold } = version;
+function cellsOf(random: Random, given: Given, version: Version): QuarterRows {
+  const { accession, quarter, previous, cik, fileNumber, offered, sold } = version;
   const { address } = given;
   const year = quarter < 2 ? 2025 : 2026;
   const isIndefinite = given.kind !== "project" && random.chance(measured.indefinite);
   const home = { ...address, STREET1: `${random.between(1, 99)} Home Lane`, STREET2: "" };
-  return {
-    FORMDSUBMISSION: [
-      {
-        ACCESSIONNUMBER,
-        FILE_NUM: fileNumber.padEnd(25),
-        FILING_DATE: `${String(random.between(1, 28)).padStart(2, "0")}-${random.pick(months[quarter]!)}-${year}`,
-        SCHEMAVERSION: "X0708",
-        SUBMISSIONTYPE: previous === "" ? "D" : "D/A",
-        TESTORLIVE: given.isTest === true ? "TEST" : "LIVE",
-      },
-    ],
-    ISSUERS: [
-      {
-        ACCESSIONNUMBER,
-        IS_PRIMARYISSUER_FLAG: "YES",
-        ISSUER_SEQ_KEY: "1",
-        CIK: cik,
-        ENTITYNAME: given.name,
-        ...address,
-        ...(random.chance(measured.badCity) && { CITY: "SUITE 290" }),
-        ISSUERPHONENUMBER: "555-555-0100",
-        JURISDICTIONOFINC: "DELAWARE",
-        ISSUER_PREVIOUSNAME_1: "None",
-        ENTITYTYPE: "Limited Liability Company",
-        YEAROFINC_TIMESPAN_CHOICE: "withinFiveYears",
-        YEAROFINC_VALUE_ENTERED: "2025",
-        ...given.issuer,
-      },
-    ],
-    OFFERING: [
-      {
-        ACCESSIONNUMBER,
-        FEDERALEXEMPTIONS_ITEMS_LIST: random.pick(["06b", "06c"]),
-        ISAMENDMENT: String(previous !== ""),
-        PREVIOUSACCESSIONNUMBER: previous,
-        SALE_DATE: sold > 0 ? `${year}-0${random.between(1, 6)}-15` : "",
-        YETTOOCCUR: sold > 0 ? "" : "true",
-        ISEQUITYTYPE: "true",
-        MINIMUMINVESTMENTACCEPTED: "25000",
-        TOTALOFFERINGAMOUNT: isIndefinite ? "Indefinite" : String(offered),
-        TOTALAMOUNTSOLD: `${sold}.00`,
-        TOTALREMAINING: isIndefinite ? "Indefinite" : String(offered - sold),
-        HASNONACCREDITEDINVESTORS: "false",
-        TOTALNUMBERALREADYINVESTED: String(random.below(90)),
-        ...given.offering,
-      },
-    ],
+  return rowsOf(accession, {
+    FORMDSUBMISSION: {
+      FILE_NUM: fileNumber.padEnd(25),
+      FILING_DATE: `${String(random.between(1, 28)).padStart(2, "0")}-${random.pick(months[quarter]!)}-${year}`,
+      SCHEMAVERSION: "X0708",
+      SUBMISSIONTYPE: previous === "" ? "D" : "D/A",
+      TESTORLIVE: given.isTest === true ? "TEST" : "LIVE",
+    },
+    ISSUERS: {
+      IS_PRIMARYISSUER_FLAG: "YES",
+      ISSUER_SEQ_KEY: "1",
+      CIK: cik,
+      ENTITYNAME: given.name,
+      ...address,
+      ...(random.chance(measured.badCity) && { CITY: "SUITE 290" }),
+      ISSUERPHONENUMBER: "555-555-0100",
+      JURISDICTIONOFINC: "DELAWARE",
+      ISSUER_PREVIOUSNAME_1: "None",
+      ENTITYTYPE: "Limited Liability Company",
+      YEAROFINC_TIMESPAN_CHOICE: "withinFiveYears",
+      YEAROFINC_VALUE_ENTERED: "2025",
+      ...given.issuer,
+    },
+    OFFERING: {
+      FEDERALEXEMPTIONS_ITEMS_LIST: random.pick(["06b", "06c"]),
+      ISAMENDMENT: String(previous !== ""),
+      PREVIOUSACCESSIONNUMBER: previous,
+      SALE_DATE: sold > 0 ? `${year}-0${random.between(1, 6)}-15` : "",
+      YETTOOCCUR: sold > 0 ? "" : "true",
+      ISEQUITYTYPE: "true",
+      MINIMUMINVESTMENTACCEPTED: "25000",
+      TOTALOFFERINGAMOUNT: isIndefinite ? "Indefinite" : String(offered),
+      TOTALAMOUNTSOLD: `${sold}.00`,
+      TOTALREMAINING: isIndefinite ? "Indefinite" : String(offered - sold),
+      HASNONACCREDITEDINVESTORS: "false",
+      TOTALNUMBERALREADYINVESTED: String(random.below(90)),
+      ...given.offering,
+    },
     RELATEDPERSONS: given.persons.map((cells, i) => ({
-      ACCESSIONNUMBER,
       RELATEDPERSON_SEQ_KEY: String(i + 1),
       RELATIONSHIP_1: "Executive Officer",
       ...home,
@@ -325,27 +316,23 @@ function rowsOf(random: Random, given: Given, version: Version): QuarterRows {
       ),
     })),
     RECIPIENTS: (given.recipients ?? []).map((cells) => ({
-      ACCESSIONNUMBER,
       RECIPIENT_SEQ_KEY: "1",
       RECIPIENTCRDNUMBER: "None",
       ASSOCIATEDBDNAME: "None",
       ...cells,
     })),
-    SIGNATURES: [
-      {
-        ACCESSIONNUMBER,
-        SIGNATURE_SEQ_KEY: "1",
-        ISSUERNAME: given.name,
-        SIGNATURENAME: "/s/ signed",
-        NAMEOFSIGNER: random.chance(measured.signedByOther)
-          ? `${random.pick(firsts)} ${random.pick(lasts)}`
-          : given.persons
-              .map(({ FIRSTNAME, LASTNAME }) => `${FIRSTNAME} ${LASTNAME}`)
-              .find((name) => !name.includes("LLC"))!,
-        SIGNATURETITLE: "Authorized Signatory",
-      },
-    ],
-  };
+    SIGNATURES: {
+      SIGNATURE_SEQ_KEY: "1",
+      ISSUERNAME: given.name,
+      SIGNATURENAME: "/s/ signed",
+      NAMEOFSIGNER: random.chance(measured.signedByOther)
+        ? `${random.pick(firsts)} ${random.pick(lasts)}`
+        : given.persons
+            .map(({ FIRSTNAME, LASTNAME }) => `${FIRSTNAME} ${LASTNAME}`)
+            .find((name) => !name.includes("LLC"))!,
+      SIGNATURETITLE: "Authorized Signatory",
+    },
+  });
 }
 
 const personCells = ([first, last]: readonly [string, string], clarification = ""): Cells => ({
@@ -585,24 +572,9 @@ function fileOthers(random: Random, book: Book, count: number): void {
   }
 }
 
-/** Returns a table of quoted cells. @param rows cells between bars. */
-const csvOf = (header: string, rows: readonly string[]) =>
-  [header, ...rows.map((row) => `"${row.replaceAll("|", '","')}"`), ""].join("\r\n");
-
-const advLayouts = {
-  ADV_Base_A:
-    "FilingID,FormVersion,DateSubmitted,1A,1B1,1B2,1C-Legal,1C-Business,1C-New Name,1D,1E1,1F1-Street 1,1F1-Street 2,1F1-City,1F1-State,1F1-Country,1F1-Postal,1P,5F2a,5F2b,5F2c,7B",
-  Schedule_A_B:
-    "FilingID,SchA-3,Schedule,Full Legal Name,DE/FE/I,Entity in Which,Title or Status,Status Acquired,Ownership Code,Control Person,PR,OwnerID",
-  Schedule_D_7B1:
-    "FilingID,Fund Name,Fund ID,ReferenceID,State,Country,3(c)(1) Exclusion,3(c)(7) Exclusion,Master Fund,Feeder Fund,Master Fund Name,Master Fund ID,Fund Type,Fund Type Other,Gross Asset Value,Minimum Investment",
-  Schedule_D_7B1A3a: 'FilingID,ReferenceID,"Name of Partner, etc."',
-  Schedule_D_7B1A22: "FilingID,ReferenceID,Form D File Number",
-};
-
 /** Returns the members of an archive of Form ADV: registered advisers, and every fourth as one that reports as exempt. */
 function advMembers(random: Random, sponsors: readonly InventedSponsor[], book: Book) {
-  const rows = (isExempt: boolean): Record<keyof typeof advLayouts, string[]> => {
+  const tables = (isExempt: boolean) => {
     const own = sponsors.filter(({ crd }, i) => crd !== null && (i % 8 === 6) === isExempt);
     // Advisers of other assets, one of which has quotes in its fund's name that are not doubled.
     const others = isExempt
@@ -614,7 +586,7 @@ function advMembers(random: Random, sponsors: readonly InventedSponsor[], book: 
         .map((fund, i) => ({ ...fund, brand, ids: `2${crd}|${crd}${i}`, id: `${crd}${i}` })),
     );
     const prefix = isExempt ? "802" : "801";
-    return {
+    return advTables(isExempt ? "ERA" : "IA", "_20260701_20260731", {
       ADV_Base_A: [
         ...own.map(({ crd, name, address }) => {
           const names = `${name}, LLC|${name}`.toUpperCase();
@@ -648,16 +620,9 @@ function advMembers(random: Random, sponsors: readonly InventedSponsor[], book: 
       Schedule_D_7B1A22: funds.flatMap(({ ids, fileNumber }) =>
         fileNumber === null ? [] : `${ids}|${fileNumber}`,
       ),
-    };
+    });
   };
-  return Object.fromEntries(
-    [false, true].flatMap((isExempt) =>
-      Object.entries(rows(isExempt)).map(([table, lines]) => [
-        `${isExempt ? "ERA" : "IA"}_${table}_20260701_20260731.csv`,
-        csvOf(advLayouts[table as keyof typeof advLayouts], lines),
-      ]),
-    ),
-  );
+  return { ...tables(false), ...tables(true) };
 }
 
 /** Corrects a GP's name, gives one a vehicle, and means nobody once. Notes what they change in the truth. */
