@@ -23,10 +23,9 @@ import type { MemberSchema, TSchema } from "#records/schema.ts";
 import { problemKinds } from "#problems.ts";
 import { callBlocks, exampleTarget, jsonBlock, originOf } from "./code-block.ts";
 import { exampleExplanation, exampleRecords } from "./example-records.ts";
-import { html, type Html, type Part } from "./html.ts";
+import { html, type Html, type Part, table } from "./html.ts";
 import { docsLayout, type Site } from "./layout.ts";
 import { codes, counted, prose } from "./prose.ts";
-import { table } from "./table.ts";
 
 interface OperationFacts {
   site: Site;

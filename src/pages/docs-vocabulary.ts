@@ -4,10 +4,9 @@ import { type ValueList, valueLists } from "#records/declarations.ts";
 import { jsonBlock } from "./code-block.ts";
 import { anchorOf, tryIt } from "./docs-operation.ts";
 import { exampleMeta } from "./example-records.ts";
-import { html, type Html } from "./html.ts";
+import { html, type Html, table } from "./html.ts";
 import { docsLayout, type Site } from "./layout.ts";
 import { codes, prose } from "./prose.ts";
-import { table } from "./table.ts";
 
 /** Returns the page, which needs no key. Open values are only examples, because real ones come from records. */
 export const vocabularyPage = (site: Site, publicUrl: string | null): string =>

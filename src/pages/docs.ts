@@ -8,10 +8,9 @@ import { filterableGp } from "#records/gp.ts";
 import { agentSettings, copyBlock, jsonBlock, originOf, withOrigin } from "./code-block.ts";
 import { errorTable } from "./errors.ts";
 import { exampleMeta, exampleRecords } from "./example-records.ts";
-import { html, type Html, type Part } from "./html.ts";
+import { html, type Html, type Part, table } from "./html.ts";
 import { docsLayout, type Site } from "./layout.ts";
 import { codeList, codes, dayElement, grouped, prose, wordList } from "./prose.ts";
-import { table } from "./table.ts";
 
 export interface DocsFacts extends KeyFacts {
   site: Site;

@@ -21,10 +21,9 @@ import {
 import { Type } from "#records/schema.ts";
 import { jsonBlock } from "./code-block.ts";
 import { memberList } from "./docs-operation.ts";
-import { html, type Html } from "./html.ts";
+import { factList, html, type Html, table } from "./html.ts";
 import { docsLayout, layout, type Site } from "./layout.ts";
 import { prose } from "./prose.ts";
-import { factList, table } from "./table.ts";
 
 export const errorsPage = (site: Site): string =>
   docsLayout({

@@ -15,13 +15,12 @@ import { prepareInTurns, type ReadModel } from "#search/read-model.ts";
 import { curlBlock, exampleTarget, jsonBlock } from "./code-block.ts";
 import { type KeyFacts, type QuotaWindow, wayToKey } from "./docs.ts";
 import { exampleRecords } from "./example-records.ts";
-import { html, type Html, type Part } from "./html.ts";
+import { html, type Html, type Part, table } from "./html.ts";
 import { docsPages, layout, searchForm, type Site } from "./layout.ts";
 import { usMap } from "./map.ts";
 import { type ColumnPlot, columnPlot, periodsUntil, signalGroups } from "./plot.ts";
 import { contactLink } from "./privacy.ts";
 import { codeList, counted, dayElement, dayText, exactTime, grouped, wordList } from "./prose.ts";
-import { table } from "./table.ts";
 import { money, typeMark } from "./values.ts";
 
 /** Current facts that the landing page shows. */

@@ -2,9 +2,8 @@
  * Plots: SVG from numbers, each with its finding, what it measures, and its numbers in a table. Widths are percentages
  * and heights are pixels, so that plots fill their place and text keeps its size.
  */
-import { html, type Html, type Part } from "./html.ts";
+import { html, type Html, type Part, table, type TableContent } from "./html.ts";
 import { dayText, grouped } from "./prose.ts";
-import { table, type TableContent } from "./table.ts";
 
 /** Types of signals by hue, in the order in which they are stacked. */
 const typesByHue = {

@@ -1,10 +1,9 @@
 /** The page at `/privacy`: what the service keeps about people. How operators answer them is in docs/privacy.md. */
 import { isInvented, type Sources } from "#records/common.ts";
 import { declarations, membersOf } from "#records/declarations.ts";
-import { html, type Html, type Part } from "./html.ts";
+import { html, type Html, type Part, table } from "./html.ts";
 import { layout, type Site } from "./layout.ts";
 import { codes, counted, exactTime, grouped } from "./prose.ts";
-import { table } from "./table.ts";
 
 /** Facts about a server. Days are how long something is kept. */
 export interface PrivacyFacts {

@@ -8,10 +8,9 @@ import {
   route,
 } from "#dashboard/screen.ts";
 import { callBlocks } from "#pages/code-block.ts";
-import { html, type Html, type Part } from "#pages/html.ts";
+import { factList, html, type Html, type Part, table } from "#pages/html.ts";
 import { contactLink } from "#pages/privacy.ts";
 import { counted, dayElement, grouped, relativeTime } from "#pages/prose.ts";
-import { factList, table } from "#pages/table.ts";
 import { valueLabel } from "#pages/values.ts";
 import type { GpLink } from "#records/common.ts";
 import {

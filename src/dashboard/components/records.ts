@@ -1,9 +1,8 @@
 /** Records as pages show them: in words and links, cut to fit; in tables, with steps between pages; and who may see which. */
 import { type Given, isSignedIn, type ReaderRequest } from "#dashboard/screen.ts";
-import { html, type Html, type Part } from "#pages/html.ts";
+import { html, type Html, type Part, table } from "#pages/html.ts";
 import { periodsUntil, sparkline } from "#pages/plot.ts";
 import { counted, dayElement, grouped } from "#pages/prose.ts";
-import { table } from "#pages/table.ts";
 import { money, typeMark, valueLabel } from "#pages/values.ts";
 import type { GpLink } from "#records/common.ts";
 import { isFiled, provenanceWords } from "#records/explanation.ts";

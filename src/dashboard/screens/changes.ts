@@ -19,10 +19,9 @@ import {
   route,
 } from "#dashboard/screen.ts";
 import { type JoinedChange, publicationsSince } from "#datasets/joined-steps.ts";
-import { html, type Html, type Part } from "#pages/html.ts";
+import { html, type Html, type Part, table } from "#pages/html.ts";
 import { columnPlot, hatching } from "#pages/plot.ts";
 import { counted, dayElement, dayText, exactTime, grouped } from "#pages/prose.ts";
-import { table } from "#pages/table.ts";
 import { Problem } from "#problems.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";

@@ -29,9 +29,8 @@ import {
 import { changesOfSteps, type JoinedChange, publicationsSince } from "#datasets/joined-steps.ts";
 import { atomFeed, atomType, type Entry, urnOf } from "#pages/atom.ts";
 import { copyBlock } from "#pages/code-block.ts";
-import { html, type Html } from "#pages/html.ts";
+import { html, type Html, table } from "#pages/html.ts";
 import { counted, relativeTime } from "#pages/prose.ts";
-import { table } from "#pages/table.ts";
 import { Problem } from "#problems.ts";
 import { recordKinds } from "#records/kinds.ts";
 import type { ReadModel } from "#search/read-model.ts";

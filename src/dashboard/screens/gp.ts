@@ -32,11 +32,10 @@ import {
 } from "#dashboard/components/records.ts";
 import { browsePaths, capital, readView, type View } from "#dashboard/components/view.ts";
 import type { Route } from "#dashboard/screen.ts";
-import { html, type Html, type Part } from "#pages/html.ts";
+import { html, type Html, type Part, table } from "#pages/html.ts";
 import { usMap } from "#pages/map.ts";
 import { columnPlot, periodsUntil } from "#pages/plot.ts";
 import { counted, grouped } from "#pages/prose.ts";
-import { table } from "#pages/table.ts";
 import { money } from "#pages/values.ts";
 import { isFiled, provenanceWords } from "#records/explanation.ts";
 import type { Fund, Gp } from "#records/gp.ts";

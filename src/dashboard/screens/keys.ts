@@ -35,10 +35,9 @@ import {
 } from "#keys/keys.ts";
 import { operations } from "#operations/index.ts";
 import { callLines, copyBlock, exampleTarget } from "#pages/code-block.ts";
-import { html, type Html, type Part } from "#pages/html.ts";
+import { factList, html, type Html, type Part, table } from "#pages/html.ts";
 import { counted, dayText, exactTime, grouped, relativeTime } from "#pages/prose.ts";
 import { sparkline } from "#pages/plot.ts";
-import { factList, table } from "#pages/table.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { type LastUse, readLastUse } from "#usage/recording.ts";

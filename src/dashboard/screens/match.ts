@@ -11,9 +11,8 @@ import {
   type MatchRow,
   namesMax,
 } from "#operations/match.ts";
-import { html, type Part } from "#pages/html.ts";
+import { html, type Part, table } from "#pages/html.ts";
 import { counted, grouped } from "#pages/prose.ts";
-import { table } from "#pages/table.ts";
 import type { Match, WantedGp } from "#search/match-list.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { DomainError } from "#store/domain-error.ts";

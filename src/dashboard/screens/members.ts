@@ -15,9 +15,8 @@ import {
   seeOther,
 } from "#dashboard/screen.ts";
 import { isLive, listKeys } from "#keys/keys.ts";
-import { html, type Html, type Part } from "#pages/html.ts";
+import { html, type Html, type Part, table } from "#pages/html.ts";
 import { counted, relativeTime } from "#pages/prose.ts";
-import { table } from "#pages/table.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { canMail, mail, mailedPage } from "./link.ts";

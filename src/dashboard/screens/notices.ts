@@ -4,9 +4,8 @@ import { listMembers } from "#accounts/members.ts";
 import { headedPage } from "#dashboard/components/page.ts";
 import { type MemberRequest, type Route, route } from "#dashboard/screen.ts";
 import { listKeys } from "#keys/keys.ts";
-import { html, type Part } from "#pages/html.ts";
+import { html, type Part, table } from "#pages/html.ts";
 import { relativeTime } from "#pages/prose.ts";
-import { table } from "#pages/table.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { keyLink } from "./keys.ts";
 

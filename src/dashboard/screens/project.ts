@@ -23,11 +23,10 @@ import {
   statusOf,
 } from "#dashboard/components/records.ts";
 import type { Route } from "#dashboard/screen.ts";
-import { html, type Html, type Part } from "#pages/html.ts";
+import { html, type Html, type Part, table } from "#pages/html.ts";
 import { usMap } from "#pages/map.ts";
 import { hueOf, timeline } from "#pages/plot.ts";
 import { counted, dayText, grouped } from "#pages/prose.ts";
-import { table } from "#pages/table.ts";
 import { money, valueLabel } from "#pages/values.ts";
 import { isFiled, percentText } from "#records/explanation.ts";
 import type { Project } from "#records/project.ts";

@@ -13,9 +13,8 @@ import {
 } from "#dashboard/screen.ts";
 import { isLive, type ListedKey } from "#keys/keys.ts";
 import { readNames } from "#operations/reads.ts";
-import { html, type Html, type Part } from "#pages/html.ts";
+import { html, type Html, type Part, table } from "#pages/html.ts";
 import { counted, exactTime, grouped, wordList } from "#pages/prose.ts";
-import { table } from "#pages/table.ts";
 import { echo, problemCodes } from "#problems.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { dayMilliseconds } from "#store/durations.ts";

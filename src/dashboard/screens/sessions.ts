@@ -11,9 +11,8 @@ import {
   seeOther,
   type SignedInRequest,
 } from "#dashboard/screen.ts";
-import { html } from "#pages/html.ts";
+import { html, table } from "#pages/html.ts";
 import { counted, relativeTime } from "#pages/prose.ts";
-import { table } from "#pages/table.ts";
 
 export const sessionRoutes: readonly Route[] = [
   route("/account/sessions", "person", { GET: show, POST: end }),

@@ -23,9 +23,8 @@ import {
   type SignedInRequest,
 } from "#dashboard/screen.ts";
 import { isLive, listKeys } from "#keys/keys.ts";
-import { html, type Html, type Part } from "#pages/html.ts";
+import { factList, html, type Html, type Part } from "#pages/html.ts";
 import { counted, relativeTime } from "#pages/prose.ts";
-import { factList } from "#pages/table.ts";
 import { hoursKeptDays } from "#usage/retention.ts";
 import { readBars } from "#usage/totals.ts";
 import { lastUseWords, readLiveKeys } from "./keys.ts";

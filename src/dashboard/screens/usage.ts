@@ -6,10 +6,9 @@ import { type MemberRequest, type Route, route } from "#dashboard/screen.ts";
 import { readQuotaStatus } from "#dashboard/watch-notices.ts";
 import { listKeys } from "#keys/keys.ts";
 import type { WindowStatus } from "#limits/counters.ts";
-import { html, type Html, type Part } from "#pages/html.ts";
+import { type Column, html, type Html, type Part, table } from "#pages/html.ts";
 import { columnPlot, hatching } from "#pages/plot.ts";
 import { counted, grouped } from "#pages/prose.ts";
-import { type Column, table } from "#pages/table.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { statusClasses, type Bar, readBars, readTotalsBy, type Totals } from "#usage/totals.ts";
 
