@@ -6,7 +6,6 @@ import { changesRoutes } from "./changes.ts";
 import { feedRoutes } from "./feeds.ts";
 import { browseGpRoutes } from "./gp.ts";
 import { keysRoutes } from "./keys.ts";
-import { linkRoutes } from "./link.ts";
 import { matchRoutes } from "./match.ts";
 import { memberRoutes } from "./members.ts";
 import { noticesRoutes } from "./notices.ts";
@@ -34,7 +33,6 @@ export const routes: readonly Route[] = [
   ...feedRoutes,
   ...noticesRoutes,
   ...signInRoutes,
-  ...linkRoutes,
   ...sessionRoutes,
   ...memberRoutes,
   ...settingsRoutes,

@@ -19,8 +19,7 @@ import { html, type Html, type Part, table } from "#pages/html.ts";
 import { counted, relativeTime } from "#pages/prose.ts";
 import { DomainError } from "#store/domain-error.ts";
 import { dayMilliseconds } from "#store/durations.ts";
-import { canMail, mail, mailedPage } from "./link.ts";
-import { typedAddress, whomToAsk } from "./sign-in.ts";
+import { canMail, mail, mailedPage, typedAddress, whomToAsk } from "./sign-in.ts";
 
 export const memberRoutes: readonly Route[] = [
   route("/account/members", "member", {

@@ -28,8 +28,14 @@ import { counted, relativeTime } from "#pages/prose.ts";
 import { hoursKeptDays } from "#usage/retention.ts";
 import { readBars } from "#usage/totals.ts";
 import { lastUseWords, readLiveKeys } from "./keys.ts";
-import { beginWithNewPassword, mail, mailedPage, passwordFields, requireMail } from "./link.ts";
-import { typedAddress } from "./sign-in.ts";
+import {
+  beginWithNewPassword,
+  mail,
+  mailedPage,
+  passwordFields,
+  requireMail,
+  typedAddress,
+} from "./sign-in.ts";
 
 export const settingsRoutes: readonly Route[] = [
   route("/account/settings", "person", {

@@ -1,27 +1,61 @@
-/** The sign-in form, and `/account`, which redirects to it or to the keys. */
+/**
+ * The sign-in form, the pages that mail a link to sign up or to choose a password, and the page that a link opens, where
+ * a GET changes nothing. A demo shows the link itself.
+ */
+import { requireOpenNumber } from "#accounts/accounts.ts";
+import {
+  completeAddressChange,
+  completeReset,
+  completeSignUp,
+  requestLink,
+} from "#accounts/credentials.ts";
+import { acceptInvitation } from "#accounts/invites.ts";
+import {
+  type Link,
+  LinkFault,
+  linkUrl,
+  lookAtLink,
+  type MadeLink,
+} from "#accounts/one-time-links.ts";
+import { findPerson, readAddress } from "#accounts/people.ts";
+import { type OpenedSession, switchAccount } from "#accounts/sessions.ts";
 import { signIn } from "#accounts/sign-in.ts";
 import {
   emailField,
+  field,
   headedPage,
   hidden,
   passwordField,
   postForm,
+  type Shown,
   signedOut,
+  wordPage,
+  wordReply,
 } from "#dashboard/components/page.ts";
 import { begin } from "#dashboard/cookies.ts";
+import {
+  addressChangedMail,
+  linkMail,
+  type LinkMail,
+  type Mail,
+  passwordChangedMail,
+} from "#dashboard/mail-templates.ts";
 import type { AccountWorkerSettings } from "#dashboard/messages.ts";
 import {
   type AccountRequest,
+  type Given,
   homePath,
+  posting,
   refusal,
   type Reply,
   type Route,
   route,
   seeOther,
+  type Serve,
   unauthorized,
   wordsFor,
 } from "#dashboard/screen.ts";
-import { html, type Html } from "#pages/html.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
 import { DomainError } from "#store/domain-error.ts";
 
 export const signInRoutes: readonly Route[] = [
@@ -29,6 +63,17 @@ export const signInRoutes: readonly Route[] = [
     GET: ({ signedIn }) => seeOther(signedIn === null ? "/account/sign-in" : "/account/keys"),
   }),
   route("/account/sign-in", "anyone", { GET: show, POST: take }),
+  route("/account/sign-up", "anyone", asking("sign-up")),
+  route("/account/forgot", "anyone", asking("reset")),
+  route("/account/link", "anyone", {
+    GET: unlessDead(linkPage),
+    POST: unlessDead((request, link) =>
+      posting(
+        (_, fault) => linkPage(request, link, fault),
+        () => complete[link.kind](request),
+      )(request),
+    ),
+  }),
 ];
 
 /** Maximum length of an e-mail address, in characters (RFC 5321 §4.5.3.1). Longer input is cut when shown again. */
@@ -99,3 +144,251 @@ const ownShape = /^\/(?:account|browse|search)(?:\/[\w-]+)*(?:\?[\w\-.~%=&+:*]*)
 /** Returns the page to show after signing in: Browse, unless the text has the form of a path of these pages. */
 export const ownPath = (text: string | null): string =>
   text !== null && ownShape.test(text) ? text : homePath;
+
+/** Forms that ask for an address and mail a link to it. */
+const askingWords = {
+  "sign-up": {
+    title: "Sign up",
+    explained: "We mail you a link. Open it, choose a password, and your account is ready.",
+    after: html`Signed up already? <a href="/account/sign-in">Sign in</a>`,
+  },
+  reset: {
+    title: "Choose a new password",
+    explained:
+      "We mail a link to the address that you sign in with. When you choose a new password, you are signed out in every other browser.",
+    after: html`<a href="/account/sign-in">Back to signing in</a>`,
+  },
+};
+type Asked = keyof typeof askingWords;
+
+function asking(kind: Asked): Pick<Route, "GET" | "POST"> {
+  const page = (request: AccountRequest, fault?: string) => {
+    refuseAsking(kind, request);
+    const { title, explained, after } = askingWords[kind];
+    return headedPage(signedOut(request), {
+      title,
+      fault,
+      main: html`<p>${explained}</p>
+        ${postForm(request.path, "Mail me a link", emailField(typedAddress(request)))}
+        <p>${after}</p>`,
+    });
+  };
+  return {
+    GET: (request) => page(request),
+    POST: posting(page, (request) => mailLink(kind, request)),
+  };
+}
+
+/** Refuses to mail a link that the settings do not allow. */
+function refuseAsking(kind: Asked, request: AccountRequest): void {
+  const { signUp } = request.services.settings;
+  if (kind === "sign-up" && signUp !== "open")
+    throw new DomainError(
+      "refused",
+      `To sign up here, you need an invitation. Ask ${whomToAsk(signUp)} to invite you.`,
+    );
+  requireMail(request, "Ask its operator to create this link for you.");
+}
+
+/** Checks that a link can reach its recipient. @param next step without mail. @throws DomainError `refused`. */
+export function requireMail(request: AccountRequest, next: string): void {
+  if (!canMail(request)) throw new DomainError("refused", `This service sends no mail. ${next}`);
+}
+
+/** Reports whether a link can reach its recipient. */
+export const canMail = ({ services: { settings, mailer } }: AccountRequest): boolean =>
+  settings.isDemo || !mailer.isOff;
+
+/**
+ * Mails a link. Mails nothing if a new password is requested for an unknown address. Outside a demo, the page is the
+ * same for every address.
+ */
+async function mailLink(kind: Asked, request: AccountRequest): Promise<string> {
+  refuseAsking(kind, request);
+  const { services, form, client, now } = request;
+  const address = form.get("email") ?? "";
+  const made = await requestLink(services.control, kind, { address, client, now });
+  const ofKnown = kind === "sign-up" ? "known" : "reset";
+  const template = made.isKnown ? ofKnown : kind === "sign-up" ? "signUp" : null;
+  const demoLink = template && mail(request, made, (link) => linkMail(template, link));
+  return mailedPage(signedOut(request), readAddress(address).email, demoLink);
+}
+
+/** Mails a link. @returns in a demo, the link for the page to show; otherwise null. */
+export function mail(
+  { services: { settings, mailer }, own }: AccountRequest,
+  { email, token, expiresAt }: MadeLink,
+  messageOf: (link: LinkMail) => Mail,
+): string | null {
+  const url = linkUrl(settings.linkBase, token);
+  mailer.send(messageOf({ to: email, url, expiresAt }));
+  // The browser may come through a tunnel, so the link on the page must begin with the address that it uses.
+  return settings.isDemo ? own.base + url.slice(settings.linkBase.length) : null;
+}
+
+/** Returns the page to show after a message was sent. @param demoLink link to show in a demo; otherwise null. */
+export function mailedPage(request: Shown, email: string, demoLink: string | null): string {
+  const address = html`<strong class="name">${email}</strong>`;
+  if (demoLink !== null)
+    return wordPage(
+      request,
+      "One more step",
+      html`Outside the demo this link would be mailed to ${address}. The demo sends no mail, so open
+      the link here. It works once.`,
+      { href: demoLink, label: "Open the link" },
+    );
+  if (request.services.settings.isDemo)
+    return wordPage(request, "No link", html`The demo has no link for ${address}.`);
+  return headedPage(request, {
+    title: "Check your mail",
+    main: html`<p>We are mailing a message to ${address}. Its link works once.</p>
+      <p class="muted">
+        If nothing arrives within a few minutes, check your spam folder and the address. No link for
+        a new password is mailed to an address that nobody signs in with.
+      </p>`,
+  });
+}
+
+const tokenOf = ({ query, form }: AccountRequest): string =>
+  form.get("token") ?? query.get("token") ?? "";
+
+/**
+ * Returns a function that serves a link. A used, expired or unknown link gets a page that does not say which of these
+ * it is. So does a link that another request uses up meanwhile.
+ */
+function unlessDead(serve: (request: AccountRequest, link: Link) => Given | Promise<Given>): Serve {
+  return async (request) => {
+    const { control, settings } = request.services;
+    try {
+      const link = await lookAtLink(control.database, tokenOf(request), request.now);
+      return await serve(request, link);
+    } catch (fault) {
+      if (!(fault instanceof LinkFault)) throw fault;
+      const maySignUp = settings.signUp === "open";
+      const text = html`${fault.message} If you have chosen a password with the link, sign in.
+        Otherwise,
+        <a href="/account/forgot">choose a new password</a
+        >${maySignUp && html` or <a href="/account/sign-up">sign up</a>`}. For another invitation,
+        ask the person who invited you.`;
+      const next = { href: "/account/sign-in", label: "Sign in" };
+      return wordReply(signedOut(request), 404, "This link no longer works", text, next);
+    }
+  };
+}
+
+/** Tells a person of their new password by mail, and signs them in with it. */
+export function beginWithNewPassword(
+  request: AccountRequest,
+  signedIn: OpenedSession,
+): Promise<Reply> {
+  const { mailer, settings } = request.services;
+  const url = `${settings.linkBase}/account/forgot`;
+  mailer.send(passwordChangedMail(signedIn.person.email, url));
+  return begin(request, signedIn, "/account/settings?done=password");
+}
+
+/** Returns the form's fields with the client and the time, for kinds of links that may ask for a password. */
+const completion = (request: AccountRequest) => ({
+  token: tokenOf(request),
+  password: request.form.get("password") ?? "",
+  accountName: request.form.get("account")?.trim() || null,
+  client: request.client,
+  now: request.now,
+});
+
+const complete: Record<Link["kind"], (request: AccountRequest) => Promise<Reply>> = {
+  async "sign-up"(request) {
+    const { control, passwords } = request.services;
+    const signedIn = await completeSignUp(control, passwords, completion(request));
+    return begin(request, signedIn, homePath);
+  },
+  async invite(request) {
+    const { control, passwords } = request.services;
+    const accepted = await acceptInvitation(control, passwords, completion(request));
+    const { person, accountId, signedIn } = accepted;
+    if (signedIn !== null) return begin(request, signedIn, homePath);
+    if (request.signedIn?.person.id !== person.id) return seeOther("/account/sign-in?done=joined");
+    const session = request.signedIn.session;
+    await switchAccount(control, { person: person.id, session, accountId });
+    return seeOther(homePath);
+  },
+  async reset(request) {
+    const { control, passwords } = request.services;
+    const signedIn = await completeReset(control, passwords, completion(request));
+    return beginWithNewPassword(request, signedIn);
+  },
+  async email(request) {
+    const { control, mailer } = request.services;
+    const order = { token: tokenOf(request), now: request.now };
+    const { person, formerEmail } = await completeAddressChange(control, order);
+    mailer.send(addressChangedMail(formerEmail));
+    const isOwn = request.signedIn?.person.id === person.id;
+    return seeOther(`/account/${isOwn ? "settings" : "sign-in"}?done=address`);
+  },
+};
+
+async function linkPage(request: AccountRequest, link: Link, fault?: string): Promise<string> {
+  const { database } = request.services.control;
+  const { kind, email, folded, account } = link;
+  const isUnknown = kind === "invite" && (await findPerson(database, folded)) === undefined;
+  const asksPassword = kind === "sign-up" || kind === "reset" || isUnknown;
+  const accountName = account === null ? null : (await requireOpenNumber(database, account)).name;
+  const { title, explained, button } = wordsOf(link, accountName, asksPassword);
+  const fields = [
+    hidden("token", tokenOf(request)),
+    asksPassword && passwordFields(email),
+    kind === "sign-up" && nameField(request.form.get("account")),
+  ];
+  return headedPage(signedOut(request), {
+    title,
+    fault,
+    main: html`<p>${explained}</p>
+      ${postForm("/account/link", button, fields)}`,
+  });
+}
+
+/** Returns the page's texts. @param accountName name of the account to join; null if the link is no invitation. */
+function wordsOf(
+  { kind, email }: Link,
+  accountName: string | null,
+  asksPassword: boolean,
+): { title: string; explained: Part; button: string } {
+  const who = html`<strong class="name">${email}</strong>`;
+  const choosing = html`You sign in with ${who} and the password that you choose here.`;
+  if (kind === "sign-up")
+    return { title: "Choose a password", explained: choosing, button: "Sign up" };
+  if (kind === "reset")
+    return {
+      title: "Choose a new password",
+      explained: html`The new password is for ${who}. You are signed out in every other browser.`,
+      button: "Change password",
+    };
+  if (kind === "email")
+    return {
+      title: "Is this your new address?",
+      explained: html`If it is, you sign in with ${who} from now on. Your old address is told.`,
+      button: "Change address",
+    };
+  return {
+    title: `Join ${accountName}`,
+    explained: asksPassword
+      ? choosing
+      : html`You go on signing in with ${who}, and also see the keys and usage of this account.`,
+    button: "Join",
+  };
+}
+
+/** Returns the field for a new password. The hidden address lets password managers save both. */
+export const passwordFields = (email: string, name = "password"): Html =>
+  html`<input type="email" value="${email}" autocomplete="username" readonly hidden />
+    ${field({ name, label: "New password", type: "password", autocomplete: "new-password", hint: "8 to 128 characters; four random words make a good one" })}`;
+
+const nameField = (typed: string | null): Html =>
+  field({
+    name: "account",
+    label: "Name of the account",
+    value: typed ?? undefined,
+    hint: "optional; your company or team",
+    isOptional: true,
+    lengthMax: 100,
+  });
