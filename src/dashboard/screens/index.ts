@@ -13,7 +13,6 @@ import { personRoutes } from "./person.ts";
 import { projectRoutes } from "./project.ts";
 import { requestsRoutes } from "./requests.ts";
 import { searchRoutes } from "./search.ts";
-import { sessionRoutes } from "./sessions.ts";
 import { settingsRoutes } from "./settings.ts";
 import { signInRoutes } from "./sign-in.ts";
 import { usageRoutes } from "./usage.ts";
@@ -33,7 +32,6 @@ export const routes: readonly Route[] = [
   ...feedRoutes,
   ...noticesRoutes,
   ...signInRoutes,
-  ...sessionRoutes,
   ...memberRoutes,
   ...settingsRoutes,
 ];

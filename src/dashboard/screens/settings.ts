@@ -1,17 +1,20 @@
 /**
- * Settings: the person's address and password, the account's name, the download of all data, and the ways to leave an
- * account, close it or delete oneself.
+ * Settings: the person's address, password and signed-in browsers, the account's name, the download of all data, and the
+ * ways to leave an account, close it or delete oneself.
  */
 import { closeAccount, renameAccount } from "#accounts/accounts.ts";
-import { requestAddressChange, changePassword } from "#accounts/credentials.ts";
+import { changePassword, requestAddressChange } from "#accounts/credentials.ts";
+import { sessionDays } from "#accounts/kept-days.ts";
+import { leaveAccount, listMembers, type Membership } from "#accounts/members.ts";
 import { readAddress } from "#accounts/people.ts";
 import { deletePerson, exportPerson } from "#accounts/personal-data.ts";
-import { leaveAccount, listMembers, type Membership } from "#accounts/members.ts";
+import { endAllSessions, endSession, listSessions, switchAccount } from "#accounts/sessions.ts";
 import { confirmPassword } from "#accounts/sign-in.ts";
-import { field, headedPage, passwordField, postForm } from "#dashboard/components/page.ts";
-import { signedOut } from "#dashboard/cookies.ts";
+import { field, headedPage, hidden, passwordField, postForm } from "#dashboard/components/page.ts";
+import { endFormer, signedOut } from "#dashboard/cookies.ts";
 import { addressTakenMail, linkMail } from "#dashboard/mail-templates.ts";
 import {
+  type AccountRequest,
   acting,
   download,
   type MemberRequest,
@@ -23,7 +26,7 @@ import {
   type SignedInRequest,
 } from "#dashboard/screen.ts";
 import { isLive, listKeys } from "#keys/keys.ts";
-import { factList, html, type Html, type Part } from "#pages/html.ts";
+import { factList, html, type Html, type Part, table } from "#pages/html.ts";
 import { counted, relativeTime } from "#pages/prose.ts";
 import { hoursKeptDays } from "#usage/retention.ts";
 import { readBars } from "#usage/totals.ts";
@@ -52,6 +55,16 @@ export const settingsRoutes: readonly Route[] = [
     GET: passwordPage,
     POST: posting(passwordPage, setPassword),
   }),
+  route("/account/sessions", "person", { GET: sessionsPage, POST: endListed }),
+  route("/account/sign-out", "anyone", { POST: signOut }),
+  route("/account/sign-out-everywhere", "person", {
+    POST: async (request) => {
+      const { services, signedIn, now } = request;
+      await endAllSessions(services.control, { person: signedIn.person.id, now });
+      return signedOut(request, "/account/sign-in?done=everywhere");
+    },
+  }),
+  route("/account/switch", "person", { POST: switchTo }),
   route("/account/settings/leave", "member", irreversible(leaving, leave)),
   route("/account/settings/close", "owner", irreversible(closing, close)),
   route("/account/settings/delete", "person", irreversible(deleting, deleteOneself)),
@@ -327,3 +340,60 @@ const refusedKeys = (count: number): string =>
     : `${counted(count, "key")} of the account would be refused from then on.`;
 
 const bold = (name: string): Html => html`<strong class="name">${name}</strong>`;
+
+async function endListed({ services, signedIn, form, now }: SignedInRequest): Promise<Reply> {
+  const { session, person } = signedIn;
+  const id = form.get("session") ?? "";
+  await endSession(services.control, { person: person.id, id, own: session, now });
+  return seeOther("/account/sessions?done=ended");
+}
+
+/** Signs the browser out. Works even if it is signed out already, for instance in a second tab. */
+async function signOut(request: AccountRequest): Promise<Reply> {
+  await endFormer(request);
+  return signedOut(request, "/account/sign-in?done=out");
+}
+
+async function switchTo({ services, signedIn, form }: SignedInRequest): Promise<Reply> {
+  const accountId = form.get("account") ?? "";
+  const { person, session } = signedIn;
+  await switchAccount(services.control, { person: person.id, session, accountId });
+  return seeOther("/account/keys");
+}
+
+async function sessionsPage(request: SignedInRequest): Promise<string> {
+  const { services, signedIn, now } = request;
+  const sessions = await listSessions(services.control.database, signedIn.person.id, now);
+  const count = sessions.length;
+  return headedPage(request, {
+    title: "Signed-in browsers",
+    heading: `You are signed in with ${count === 1 ? "this browser only" : `${count} browsers`}`,
+    done: { ended: "That browser is signed out." },
+    main: html`${table({
+        label: "Signed-in browsers",
+        columns: [
+          "Browser",
+          "Network",
+          "Signed in",
+          "Last seen",
+          { label: "Action", isPlain: true },
+        ],
+        rows: sessions.map((session) => [
+          session.browser,
+          html`<span class="mono">${session.network}</span>`,
+          relativeTime(session.createdAt, now),
+          relativeTime(session.seenAt, now),
+          session.id === signedIn.session
+            ? "this browser"
+            : postForm("/account/sessions", "Sign out", hidden("session", session.id), "quiet"),
+        ]),
+      })}
+      <p>
+        A browser is signed out automatically after 12 hours without a request, or after
+        ${counted(sessionDays, "day")}. If you do not recognize one of these browsers, sign it out
+        and
+        <a href="/account/settings/password">change your password</a>.
+      </p>
+      ${postForm("/account/sign-out-everywhere", "Sign out everywhere", null, "danger")}`,
+  });
+}
