@@ -8,7 +8,7 @@ import {
   type Quotas,
   quotasOf,
 } from "#store/control-tables.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import { makeId } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { requireOwner } from "./members.ts";

@@ -4,7 +4,7 @@
  */
 import { operator, service, writeAudit } from "#store/audit.ts";
 import type { ControlTransaction, PersonTable } from "#store/control-tables.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { freeName, insertAccount, nameFromAddress } from "./accounts.ts";
 import { insertMember } from "./members.ts";

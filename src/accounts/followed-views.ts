@@ -1,7 +1,7 @@
 /** Views of records that an account follows by private feeds. The secret in a feed's address is stored as a digest. */
 import { writeAudit } from "#store/audit.ts";
 import type { ControlDatabase } from "#store/control-tables.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import { digestToken, makeId, makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { mayReadChanges } from "./plans.ts";

@@ -1,7 +1,7 @@
 /** Invitations: links that make their holder a member of an account, or let them sign up. */
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import type { ControlDatabase, Role } from "#store/control-tables.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { requireOpenNumber } from "./accounts.ts";
 import { insertMember, requireOwner, roleOf } from "./members.ts";

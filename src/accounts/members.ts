@@ -1,7 +1,7 @@
 /** Members of accounts and their roles. An account that has members never loses its last owner. */
 import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import type { ControlDatabase, ControlTransaction, Role } from "#store/control-tables.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import type { ControlStore } from "#store/stores.ts";
 
 export type Member = Awaited<ReturnType<typeof listMembers>>[number];

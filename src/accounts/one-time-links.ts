@@ -3,7 +3,7 @@
  * tokens are stored.
  */
 import type { ControlDatabase, ControlTransaction, LinkKind, Role } from "#store/control-tables.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import { digestToken, makeId, makeToken } from "#store/random-text.ts";
 import type { Address } from "./people.ts";

@@ -5,7 +5,7 @@
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 
 /** Levels of trust in a sender. The number is how many of the queue's three shares the sender may fill. */
 const shares = { failed: 1, clean: 2, known: 3 } as const;

@@ -1,7 +1,7 @@
 /** People, each with an address and a password. Validates addresses and compares them. */
 import { domainToASCII } from "node:url";
 import type { ControlDatabase, ControlTransaction, PersonTable } from "#store/control-tables.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import { makeId } from "#store/random-text.ts";
 
 export type Person = ReturnType<typeof personOf>;

@@ -5,7 +5,7 @@
 import { defaultQuotas, type Quotas as FullQuotas } from "#limits/policy.ts";
 import { operator, writeAudit } from "#store/audit.ts";
 import { type ControlDatabase, defaultPlan, type Quotas, quotasOf } from "#store/control-tables.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { type Account, changeAccount, checkQuotas, columnsOf, requirePlan } from "./accounts.ts";
 

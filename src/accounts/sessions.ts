@@ -2,7 +2,7 @@
 import { clientNetwork } from "#limits/client-network.ts";
 import { writeAudit } from "#store/audit.ts";
 import type { ControlDatabase, ControlTransaction, SessionTable } from "#store/control-tables.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { digestToken, makeId, makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";

@@ -1,7 +1,7 @@
 /** Signs people in by address and password. Neither the response nor its timing reveals which addresses are known. */
 import { service, writeAudit } from "#store/audit.ts";
 import type { ControlDatabase, ControlTransaction, PersonTable } from "#store/control-tables.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import type { ControlStore } from "#store/stores.ts";
 import type { Hasher, Passwords, Trust } from "./passwords.ts";
 import { foldAddress, personOf, personRow, requirePersonRow } from "./people.ts";

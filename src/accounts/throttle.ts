@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { networksOf as networksOfAddress } from "#limits/client-network.ts";
 import type { ControlDatabase, ControlTransaction } from "#store/control-tables.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 
 /** Facts from a request to the account pages about its sender. */

@@ -1,6 +1,6 @@
 /** Errors for a backup that cannot be made or restored. */
 import { isNoRoom } from "#datasets/disk-space.ts";
-import { DomainError, StoreFault } from "#store/domain-error.ts";
+import { DomainError, StoreFault } from "#store/store-fault.ts";
 
 /** Refusal because of the state of a backup, a data folder or a database. */
 export class BackupFault extends DomainError {

@@ -6,7 +6,7 @@ import { ConfigFault } from "#config.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { ImportFault } from "#importers/import-fault.ts";
 import { maskKeys } from "#problems.ts";
-import { DomainError, type DomainErrorKind } from "#store/domain-error.ts";
+import { DomainError, type DomainErrorKind } from "#store/store-fault.ts";
 import { CommandFault, type ExitCode, exitCodes } from "./command-fault.ts";
 import type { AddCommands, CliContext } from "./command.ts";
 import { harmless, onOneLine } from "./output.ts";

@@ -6,7 +6,7 @@ import { InvalidArgumentError } from "commander";
 import { listAccounts, requireAccount } from "#accounts/accounts.ts";
 import { type Column, csvHeading, csvRow, jsonRow } from "#csv.ts";
 import { auditActions, listAudit } from "#store/audit.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import { isMonth } from "#store/durations.ts";
 import {
   type LoggedRequest,

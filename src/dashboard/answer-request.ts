@@ -3,7 +3,7 @@ import { findSession } from "#accounts/sessions.ts";
 import { html } from "#pages/html.ts";
 import { exactTime, grouped } from "#pages/prose.ts";
 import { problemKinds } from "#problems.ts";
-import { DomainError, StoreFault } from "#store/domain-error.ts";
+import { DomainError, StoreFault } from "#store/store-fault.ts";
 import { laterReply, wordPage, wordReply } from "./components/page.ts";
 import { readCookie } from "./cookies.ts";
 import { formType, ownOrigin, type PageAnswer, type PageRequest } from "./messages.ts";

@@ -1,7 +1,7 @@
 /** The account pages' two cookies (RFC 6265bis): the session, and the mark of a browser that has signed in before. */
 import { knownBrowserDays } from "#accounts/kept-days.ts";
 import { endSession, type OpenedSession } from "#accounts/sessions.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import { type AccountRequest, type Reply, seeOther, withHeader } from "./screen.ts";
 
 type CookieName = "session" | "browser";

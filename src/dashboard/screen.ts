@@ -7,7 +7,7 @@ import { TooOften } from "#accounts/throttle.ts";
 import type { ChangesReader } from "#datasets/joined-steps.ts";
 import type { Explanation } from "#records/explanation.ts";
 import type { ReadModel } from "#search/read-model.ts";
-import { DomainError, StoreFault } from "#store/domain-error.ts";
+import { DomainError, StoreFault } from "#store/store-fault.ts";
 import type { ControlStore, UsageStore } from "#store/stores.ts";
 import type { Mailer } from "./mailer.ts";
 import type {

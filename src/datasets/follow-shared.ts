@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { Publication } from "#records/publication.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { StoreFault } from "#store/store-fault.ts";
 import { comingNext, type DatasetCache, openCache, versionsToKeep } from "./dataset-cache.ts";
 import { type Generation, isStaged } from "./generation.ts";
 import type { SharedStore } from "./postgres.ts";

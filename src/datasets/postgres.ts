@@ -4,7 +4,6 @@ import { rmSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Publication } from "#records/publication.ts";
 import { timeText } from "#store/dataset-tables.ts";
-import { StoreFault } from "#store/domain-error.ts";
 import {
   connectPostgres,
   openLastingSession,
@@ -12,7 +11,7 @@ import {
   type PostgresSession,
   withSession,
 } from "#store/postgres.ts";
-import { postgresCodeOf } from "#store/store-fault.ts";
+import { postgresCodeOf, StoreFault } from "#store/store-fault.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { checkGeneration, type GenerationCheck } from "./check-generations.ts";
 import { type DatasetCache, openCache, versionsToKeep } from "./dataset-cache.ts";

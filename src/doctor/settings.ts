@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { localUrl, missedLinks } from "#config.ts";
 import type { EnvironmentFile } from "#config/environment-file.ts";
 import { type Engine, probe, sentenceOf, within } from "#limits/shared-counters.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import { type Check, fail, faultsOr, type Finding, ok, warn } from "./check.ts";
 
 export const settings: Check = {

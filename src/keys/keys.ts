@@ -7,7 +7,7 @@ import { requireMember } from "#accounts/members.ts";
 import { echo } from "#problems.ts";
 import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
 import type { ApiKeyTable, ControlTransaction } from "#store/control-tables.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
 import { makeId, makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";

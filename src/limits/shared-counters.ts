@@ -3,7 +3,7 @@
  * counts by itself or refuses requests.
  */
 import { randomUUID } from "node:crypto";
-import { DomainError, StoreFault } from "#store/domain-error.ts";
+import { DomainError, StoreFault } from "#store/store-fault.ts";
 import type { Clock } from "./clocks.ts";
 import type { Counters, QuotaStatus } from "./counters.ts";
 import { openMemoryCounters, quotaStatus, windowStatus } from "./memory-counters.ts";

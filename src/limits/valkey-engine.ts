@@ -5,7 +5,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { type LookupAddress, promises } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
-import { StoreFault } from "#store/domain-error.ts";
+import { StoreFault } from "#store/store-fault.ts";
 import type { Charge, Decision, Engine, Group } from "./shared-counters.ts";
 import { chargeScript, probeScript, takeScript } from "./valkey-scripts.ts";
 

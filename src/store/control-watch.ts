@@ -5,8 +5,7 @@
 import { statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { type AccountTable, type ApiKeyTable, defaultPlan } from "./control-tables.ts";
-import { StoreFault } from "./domain-error.ts";
-import { sqliteFault } from "./store-fault.ts";
+import { sqliteFault, StoreFault } from "./store-fault.ts";
 
 /** A key with facts from its account and plan. */
 export type KeyRow = Pick<

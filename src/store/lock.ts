@@ -1,8 +1,7 @@
 /** A lock that the operating system releases however the process ends: an SQLite lock on a separate file. */
 import { chmodSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { StoreFault } from "./domain-error.ts";
-import { sqliteFault } from "./store-fault.ts";
+import { sqliteFault, StoreFault } from "./store-fault.ts";
 
 export interface Lock {
   release(): void;

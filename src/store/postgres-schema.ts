@@ -1,5 +1,5 @@
 /** Checks that a PostgreSQL server is suitable and its schema current, and applies missing steps. */
-import { DomainError, StoreFault } from "./domain-error.ts";
+import { DomainError, StoreFault } from "./store-fault.ts";
 import { type PostgresStep, postgresSteps } from "./postgres-steps.ts";
 import { placeName, type PostgresSession, withSession } from "./postgres.ts";
 import { type Unfit, unfitSchema } from "./schema-steps.ts";

@@ -3,8 +3,7 @@ import { Socket } from "node:net";
 import { getEnvironmentData, setEnvironmentData } from "node:worker_threads";
 import type { PostgresPool } from "kysely";
 import type { ClientConfig, PoolClient } from "pg";
-import { StoreFault } from "./domain-error.ts";
-import { postgresFault } from "./store-fault.ts";
+import { postgresFault, StoreFault } from "./store-fault.ts";
 
 /** Returns a name for messages, which contains only the host, port and database from the URL, not its password. */
 export function placeName(url: string): string {

@@ -2,9 +2,8 @@
 import { closeSync, existsSync, openSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { DomainError, StoreFault } from "./domain-error.ts";
 import { type FileStep, schemaSteps, stepTable, unfitSchema, fileSteps } from "./schema-steps.ts";
-import { sqliteCodeOf, sqliteCodes, sqliteFault } from "./store-fault.ts";
+import { DomainError, sqliteCodeOf, sqliteCodes, sqliteFault, StoreFault } from "./store-fault.ts";
 
 export interface FileShape {
   file: string;

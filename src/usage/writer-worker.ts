@@ -1,8 +1,7 @@
 /** The writer thread: writes batches one after another, and removes old records. */
 import { parentPort, workerData } from "node:worker_threads";
-import { StoreFault } from "#store/domain-error.ts";
 import { usageFile, usageShape, openFile } from "#store/sqlite-file.ts";
-import { sqliteFault } from "#store/store-fault.ts";
+import { sqliteFault, StoreFault } from "#store/store-fault.ts";
 import type { NumberedBatch } from "./recording.ts";
 import { openPostgresRetention, openRetention } from "./retention.ts";
 import type { WriterMessage, WriterReply, WriterSetting } from "./writer.ts";

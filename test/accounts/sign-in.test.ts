@@ -3,7 +3,7 @@ import { type Hasher, openPasswords, type Passwords } from "#accounts/passwords.
 import { findSession } from "#accounts/sessions.ts";
 import { confirmPassword, signIn } from "#accounts/sign-in.ts";
 import { admit, type Client, networksOf, type Subject, TooOften } from "#accounts/throttle.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import { openControl } from "#store/stores.ts";
 import { day, minute, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";

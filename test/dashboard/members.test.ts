@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test as onFile } from "node:test";
-import { StoreFault } from "#store/domain-error.ts";
+import { StoreFault } from "#store/store-fault.ts";
 import { day, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
 import { cookiesOf, openInsideWorker } from "../support/inside-worker.ts";

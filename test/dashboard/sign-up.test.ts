@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { invite, inviteToSignUp } from "#accounts/invites.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { StoreFault } from "#store/store-fault.ts";
 import { noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
 import { openInsideWorker, tokenFor } from "../support/inside-worker.ts";

@@ -7,7 +7,7 @@ import { openKeyVerifier, openSharedKeys } from "#keys/key-verifier.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
 import { Problem } from "#problems.ts";
 import type { KeyRow } from "#store/control-watch.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { StoreFault } from "#store/store-fault.ts";
 import { openControl } from "#store/stores.ts";
 import { controlWithAccount, noon, openKeys } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";

@@ -13,7 +13,7 @@ import type { QuotaStatus } from "#limits/counters.ts";
 import type { Engine } from "#limits/shared-counters.ts";
 import { openPostgresEngine } from "#limits/postgres-engine.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { StoreFault } from "#store/store-fault.ts";
 import {
   type CountingServer,
   countingServers,

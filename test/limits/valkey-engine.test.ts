@@ -3,7 +3,7 @@ import { suite, test, type TestContext } from "node:test";
 import type { Engine } from "#limits/shared-counters.ts";
 import { defaultQuotas } from "#limits/policy.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
-import { StoreFault } from "#store/domain-error.ts";
+import { StoreFault } from "#store/store-fault.ts";
 import { eventually } from "../support/eventually.ts";
 import { openWithOutages, roomy } from "../support/limits-shared.ts";
 import { listen } from "../support/ports.ts";

@@ -6,7 +6,7 @@ import { insertMember } from "#accounts/members.ts";
 import { openPasswords } from "#accounts/passwords.ts";
 import { signIn } from "#accounts/sign-in.ts";
 import { completeSignUp, requestLink } from "#accounts/credentials.ts";
-import { DomainError, type DomainErrorKind } from "#store/domain-error.ts";
+import { DomainError, type DomainErrorKind } from "#store/store-fault.ts";
 import { noon, openEmptyControl } from "./control.ts";
 
 export const cheap = { memoryKiB: 8, passes: 1 };

@@ -34,7 +34,7 @@ import { counted, relativeTime } from "#pages/prose.ts";
 import { Problem } from "#problems.ts";
 import { recordKinds } from "#records/kinds.ts";
 import type { ReadModel } from "#search/read-model.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 
 export const feedRoutes: readonly Route[] = [

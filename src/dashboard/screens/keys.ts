@@ -38,7 +38,7 @@ import { callLines, copyBlock, exampleTarget } from "#pages/code-block.ts";
 import { factList, html, type Html, type Part, table } from "#pages/html.ts";
 import { counted, dayText, exactTime, grouped, relativeTime } from "#pages/prose.ts";
 import { sparkline } from "#pages/plot.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { type LastUse, readLastUse } from "#usage/recording.ts";
 import { readDaysByKey } from "#usage/totals.ts";

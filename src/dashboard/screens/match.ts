@@ -15,7 +15,7 @@ import { html, type Part, table } from "#pages/html.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import type { Match, WantedGp } from "#search/match-list.ts";
 import type { ReadModel } from "#search/read-model.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import { charge } from "./download.ts";
 
 const path = uploadPath;

@@ -17,7 +17,7 @@ import {
 import { isLive, listKeys } from "#keys/keys.ts";
 import { html, type Html, type Part, table } from "#pages/html.ts";
 import { counted, relativeTime } from "#pages/prose.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { canMail, mail, mailedPage, typedAddress, whomToAsk } from "./sign-in.ts";
 

@@ -56,7 +56,7 @@ import {
   wordsFor,
 } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
-import { DomainError } from "#store/domain-error.ts";
+import { DomainError } from "#store/store-fault.ts";
 
 export const signInRoutes: readonly Route[] = [
   route("/account", "anyone", {
