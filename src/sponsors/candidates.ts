@@ -336,22 +336,17 @@ function chooseStems(meant: readonly Meant[]): ReadonlySet<string> {
 function streetCandidates(filing: FormD, object: Objection): Candidate[] {
   const own = filing.issuers[0]!.place.firmInStreet;
   const theirs = filing.persons.flatMap(({ firmInStreet }) => firmInStreet ?? []);
-  const lines = [
-    ...(own === null ? [] : [["ISSUERS.STREET", own] as const]),
-    ...theirs.map((firm) => ["RELATEDPERSONS.STREET", firm] as const),
-  ];
   const stems = new Set(theirs.map(stemOf));
-  return lines.map(([field, firm]) => {
+  const issuerWords = filing.issuers.flatMap(({ name }) => ownWords(name));
+  return [...(own === null ? [] : [own]), ...theirs].map((firm, i) => {
     const isOfIssuer = own !== null && stemOf(own) === stemOf(firm);
     const isShared = isOfIssuer || (own === null && stems.size === 1);
-    const isKnown = ownWords(firm).some((word) =>
-      filing.issuers.some(({ name }) => ownWords(name).includes(word)),
-    );
+    const isKnown = ownWords(firm).some((word) => issuerWords.includes(word));
     const isSure = isOfIssuer && (isKnown || stems.has(stemOf(firm)));
     return candidateOf(filing.accession, {
       basis: "sponsor_text",
       ...(!isSure && { confidence: 0.7 }),
-      field,
+      field: own !== null && i === 0 ? "ISSUERS.STREET" : "RELATEDPERSONS.STREET",
       text: firm,
       firm,
       refusal: object(firm, "") ?? (isShared ? null : "only some persons have their address there"),

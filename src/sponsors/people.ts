@@ -243,8 +243,8 @@ function byCrd(mentions: readonly Mention[]): Mention[][] {
 function isSpelling(name: string, other: string): boolean {
   const [words, others] = [name.split(" "), other.split(" ")];
   const different = words.filter((word, i) => word !== others[i]);
-  const areAlike = () => words.every((word, i) => isAlike(word, others[i]!));
-  return words.length === others.length && different.length === 1 && areAlike();
+  const isClose = words.length === others.length && different.length === 1;
+  return isClose && words.every((word, i) => isAlike(word, others[i]!));
 }
 
 /**

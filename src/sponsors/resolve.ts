@@ -33,7 +33,7 @@ import {
   readVehicles,
   type ResolvedGp,
   type Vehicle,
-  weighAll,
+  weigh,
 } from "./vehicles.ts";
 
 export interface Resolution {
@@ -45,7 +45,7 @@ export interface Resolution {
   leftOut: ReadonlyMap<string, number>;
   /** Corrections that met nothing; those of persons are known once all records were made. */
   unmet: Set<Correction>;
-  /** Returns all that a vehicle's filings let one weigh, that which is taken first. @param filings oldest first. */
+  /** Returns all that a vehicle's filings let one weigh, the latest first. @param filings oldest first. */
   candidatesOf: (filings: readonly FormD[]) => Candidate[];
 }
 
@@ -63,25 +63,19 @@ export function resolveSponsors(filings: Filings, options: ResolveOptions): Reso
   for (const vehicle of vehicles)
     if (vehicle.best !== null && vehicle.best.confidence >= options.minConfidence)
       houses.add(vehicle, vehicle.best);
-  for (const crd of gpAdvisers(filings, vehicles)) houses.addAdviser(crd);
-  joinClusters(vehicles, houses);
-  const unmet = new Set(filings.corrections.filter((one) => !houses.correct(one)));
-  const candidatesOf = (some: readonly FormD[]) => weighAll(some, advisers);
-  return { gps: houses.gps(), vehicles, leftOut, unmet, candidatesOf };
-}
-
-/** Returns the CRD numbers of the advisers that invest in real estate. */
-function* gpAdvisers(filings: Filings, vehicles: readonly Vehicle[]): Iterable<string> {
-  const all = vehicles.flatMap((vehicle) => vehicle.filings);
-  const offerings = {
-    files: new Set(all.flatMap(({ fileNumber }) => fileNumber ?? [])),
-    fundNames: new Set(all.map(({ name }) => fold(name))),
-  };
+  const forms = vehicles.flatMap((vehicle) => vehicle.filings);
+  const files = new Set(forms.flatMap(({ fileNumber }) => fileNumber ?? []));
+  const fundNames = new Set(forms.map(({ name }) => fold(name)));
   for (const filed of filings.advisers()) {
     const latest = filed.at(-1)!;
-    if (professionIn(latest.legalName) === null && investsInRealEstate(latest, offerings))
-      yield latest.crd;
+    const isGp = investsInRealEstate(latest, { files, fundNames });
+    if (isGp && professionIn(latest.legalName) === null) houses.addAdviser(latest.crd);
   }
+  joinClusters(vehicles, houses);
+  const unmet = new Set(filings.corrections.filter((one) => !houses.correct(one)));
+  const candidatesOf = (some: readonly FormD[]) =>
+    some.toReversed().flatMap((filing) => weigh(filing, advisers));
+  return { gps: houses.gps(), vehicles, leftOut, unmet, candidatesOf };
 }
 
 /** A firm that is being put together. */
@@ -171,10 +165,9 @@ function openHouses(
       const own = evidence.crd === null ? [] : [addAdviser(evidence.crd)];
       const found = new Set([...own, ...keys.flatMap((key) => houseUnder(key) ?? [])]);
       const isOneFirm = new Set([...found].flatMap(({ crds }) => [...crds])).size < 2;
-      const joined = [...found].filter(
+      const [house = newHouse(), ...others] = [...found].filter(
         (one) => isOneFirm || own.includes(one) || one.crds.size === 0,
       );
-      const [house = newHouse(), ...others] = joined;
       for (const other of others) merge(house, other);
       put(vehicle, evidence, house);
       for (const key of keys) byKey.set(key, houseUnder(key) ?? house);
@@ -200,9 +193,8 @@ function openHouses(
         }
         case "same": {
           const [one, other] = correction.gps.map(find);
-          if (!one || !other) return false;
-          merge(one, other);
-          return true;
+          if (one && other) merge(one, other);
+          return one !== undefined && other !== undefined;
         }
         case "apart": {
           const house = find(correction.gp);

@@ -120,7 +120,7 @@ const peopleOf = ({ persons }: FormD): string[] =>
     .map(personKey);
 
 /** Returns what Form ADV says of a filing, then what the filing itself says. */
-function weigh(filing: FormD, advisers: Advisers): Weighed[] {
+export function weigh(filing: FormD, advisers: Advisers): Weighed[] {
   if (!mayBeRealEstate(filing)) return [];
   const { state } = filing.issuers[0]!.place;
   const named = candidatesOf(filing).map((candidate) => {
@@ -130,10 +130,6 @@ function weigh(filing: FormD, advisers: Advisers): Weighed[] {
   });
   return [...adviserCandidates(filing, advisers), ...named];
 }
-
-/** Returns all that a vehicle's filings let one weigh, the latest first. @param filings oldest first. */
-export const weighAll = (filings: readonly FormD[], advisers: Advisers): Candidate[] =>
-  filings.toReversed().flatMap((filing) => weigh(filing, advisers));
 
 /** Returns the evidence that was taken with the highest confidence; of equal ones the first. */
 export const bestOf = <C extends Candidate>(candidates: readonly C[]): C | null =>
