@@ -331,9 +331,12 @@ const newElement = (): Element => ({ content: "", children: new Map() });
 const all = (element: Element, ...path: readonly string[]): Element[] =>
   path.reduce((found, name) => found.flatMap((one) => one.children.get(name) ?? []), [element]);
 
-/** Returns the text of the first element at a path. Returns null if there is none, or if it is blank or `None`. */
-const first = (element: Element, ...path: readonly string[]): string | null =>
-  text(all(element, ...path)[0]?.content);
+/** Returns the text of the first element at each name of a path. Returns null if there is none, or it is blank or `None`. */
+function first(element: Element, ...path: readonly string[]): string | null {
+  let found: Element | undefined = element;
+  for (const name of path) found = found?.children.get(name)?.[0];
+  return text(found?.content);
+}
 
 const cut = (path: string): readonly string[] => path.split("/");
 const paths = new Map(
