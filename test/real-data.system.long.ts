@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
-import { readCorrections } from "#filings/folder.ts";
+import { readCorrections } from "#filings/corrections.ts";
 import { outcomeOf } from "./support/command-line.ts";
 import { asking, score } from "./support/filing-answers.ts";
 import { writeFilingFolder } from "./support/filing-folder.ts";

@@ -3,7 +3,6 @@ import { isUtf8 } from "node:buffer";
 import { clean } from "#importers/cells.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { fold } from "#records/fold.ts";
-import { personRoles } from "./rows.ts";
 
 /** Why a recognised filing is left out. The report counts filings by it. */
 export type SkipReason =
@@ -107,9 +106,7 @@ export const crd = (cell: Written): string | null =>
   /^0*([1-9]\d{0,9})$/.exec(text(cell) ?? "")?.[1] ?? null;
 
 /** Returns a CIK of ten digits. Returns null if the cell is no CIK. */
-export const cik = (cell: Written): string | null => {
-  return crd(cell)?.padStart(10, "0") ?? null;
-};
+export const cik = (cell: Written): string | null => crd(cell)?.padStart(10, "0") ?? null;
 
 /** Returns the file number of an offering as `021-400013`, from `21-400013`, too. Returns null if it is none. */
 export const formDFile = (cell: Written): string | null => {
@@ -123,8 +120,11 @@ export function accessionIn(written: string): string | null {
   return all.at(-1)?.slice(1).join("-") ?? null;
 }
 
+const personRoles = ["executive_officer", "director", "promoter"] as const;
+export type PersonRole = (typeof personRoles)[number];
+
 /** Returns the roles that relationships such as `Executive Officer` stand for. */
-export function roles(cells: readonly Written[]): (typeof personRoles)[number][] {
+export function roles(cells: readonly Written[]): PersonRole[] {
   const given = cells.map((cell) => text(cell)?.toLowerCase().replace(" ", "_"));
   return given.flatMap((one) => personRoles.find((role) => role === one) ?? []);
 }

@@ -12,21 +12,11 @@ import {
 import { basename, join, resolve } from "node:path";
 import { crc32 } from "node:zlib";
 import { type Entry, openPromise, type ZipFile } from "yauzl";
-import { ImportFault, quoted, Unreadable } from "#importers/import-fault.ts";
-import { parseStrictJson } from "#importers/json.ts";
+import { ImportFault, quoted } from "#importers/import-fault.ts";
 import { whyClosed } from "#importers/source-file.ts";
-import { checkRecord } from "#records/check-record.ts";
-import type { RecordKind } from "#records/kinds.ts";
 import { type AdvMember, advMemberOf, readAdv } from "./adv.ts";
-import {
-  accessionIn,
-  cik,
-  date,
-  decoded,
-  type RejectedRows,
-  type SkipReason,
-  unseen,
-} from "./cells.ts";
+import { accessionIn, date, type RejectedRows, type SkipReason } from "./cells.ts";
+import { type Correction, looksLikeCorrections, readCorrections } from "./corrections.ts";
 import {
   addTable,
   type QuarterFiles,
@@ -36,7 +26,7 @@ import {
   readFormDXml,
 } from "./form-d.ts";
 import { geographyLayout, openGeography, openPlaces } from "./places.ts";
-import { type Correction, type Filings, type FormD, openFilingStore } from "./rows.ts";
+import { type Filings, type FormD, openFilingStore } from "./rows.ts";
 
 const newReport = (leftOut: { file: string; reason: string }[]) => ({
   /** Files by kind, such as `form_d_quarter`. The six tables of a quarter count as one. */
@@ -436,91 +426,4 @@ function damaged(shown: string, error: unknown): ImportFault {
       ? `is damaged or cut off (${reason}); download it again`
       : `has a member that would lie outside of the archive, ${quoted(name)}; download it again`,
   );
-}
-
-const shapes = [
-  '{"gp": ID, "is": NAME}',
-  '{"cik": CIK, "gp": ID}',
-  '{"same": [ID, ID]}',
-  '{"apart": [ID, CIK, …]}',
-  '{"person": ID, "apart": [ACCESSION, …]}',
-  '{"person": ID, "field": FIELD, "value": VALUE}',
-];
-
-/** Reports whether the beginning of a file is that of corrections. */
-export const looksLikeCorrections = (beginning: string): boolean =>
-  /^\s*\{[^\n]*"(?:why|is|same|apart|person)"\s*:/.test(beginning);
-
-/** @throws ImportFault for the first line that is no correction. */
-export function readCorrections(bytes: Buffer, file: string): Correction[] {
-  const lines = decoded(bytes).replace("\ufeff", "").split("\n");
-  return lines.flatMap((written, at) => {
-    if (written.trim() === "") return [];
-    const value = parseStrictJson(written);
-    const found = value instanceof Unreadable ? value.reason : correctionOf(value as Given | null);
-    if (typeof found === "string") throw new ImportFault(file, at + 1, found);
-    return [{ ...found, line: at + 1 } as Correction];
-  });
-}
-
-type Given = Record<string, unknown>;
-
-const isText = (value: unknown): value is string =>
-  typeof value === "string" && value.trim() !== "";
-const isTexts = (value: unknown, min: number): value is string[] =>
-  Array.isArray(value) && value.length >= min && value.every(isText);
-const cikOf = (value: unknown) =>
-  cik(isText(value) || typeof value === "number" ? String(value).replace(/^cik:/, "") : null);
-
-/** Members that say which record it is, or whence it comes. */
-const fixed = ["record", "id", "gps", "provenance", "updated_at"];
-
-const hidden = new RegExp(String.raw`\p{Cc}|${unseen.source}`, "u");
-
-/** Returns why a member of a record cannot have a value. Returns undefined if it can. */
-function whyUnfit(record: RecordKind, field: string, value: unknown): string | undefined {
-  if (fixed.includes(field)) return `cannot change ${field}; correct another member`;
-  const [character] = hidden.exec(JSON.stringify(value)) ?? [];
-  if (character !== undefined)
-    return `has a value with the unseen character U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}; write it without`;
-  const [fault] = checkRecord({ record, id: "x", name: "x", [field]: value });
-  return fault && `has a value that does not fit: ${fault.field} ${fault.reason}`;
-}
-
-/** Readers of corrections by their keys. Each returns a correction without its line, a reason, or false. */
-const readers: Readonly<Record<string, (given: Given) => object | string | false>> = {
-  "gp,is": ({ gp, is }) =>
-    isText(gp) && isText(is) && (whyUnfit("gp", "name", is) ?? { kind: "is", gp, name: is }),
-  "cik,gp": ({ cik: number, gp }) =>
-    cikOf(number) === null
-      ? 'has no CIK in "cik"'
-      : isText(gp) && { kind: "sponsor", cik: cikOf(number), gp },
-  same: ({ same }) => isTexts(same, 2) && same.length === 2 && { kind: "same", gps: same },
-  apart({ apart }) {
-    if (!isTexts(apart, 2)) return false;
-    const ciks = apart.slice(1).map(cikOf);
-    if (ciks.includes(null)) return 'has no CIK in "apart", behind the id';
-    return { kind: "apart", gp: apart[0], ciks };
-  },
-  "apart,person"({ person, apart }) {
-    if (!isText(person) || !isTexts(apart, 1)) return false;
-    const accessions = apart.map(accessionIn);
-    if (accessions.includes(null))
-      return 'has no accession number, such as 0001234567-25-000001, in "apart"';
-    return { kind: "personApart", person, accessions };
-  },
-  "field,person,value": ({ person, field, value }) =>
-    isText(person) &&
-    isText(field) &&
-    (whyUnfit("principal", field, value) ?? { kind: "personField", person, field, value }),
-};
-
-function correctionOf(given: Given | null): object | string {
-  if (typeof given !== "object" || given === null || Array.isArray(given))
-    return "must be a JSON object";
-  const { why, ...rest } = given;
-  if (!isText(why)) return 'needs "why": the reason for the correction, in a sentence';
-  const found = readers[Object.keys(rest).toSorted().join()]?.(rest) || null;
-  if (found === null) return `is no correction; write ${shapes.join(", or ")}, each with "why"`;
-  return typeof found === "string" ? found : { ...found, why };
 }

@@ -7,6 +7,8 @@
  */
 import { rmSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import type { PersonRole } from "./cells.ts";
+import type { Correction } from "./corrections.ts";
 
 /** Where a row was read, for reports. */
 export interface RowOrigin {
@@ -38,14 +40,12 @@ export interface Issuer {
   place: Place;
 }
 
-export const personRoles = ["executive_officer", "director", "promoter"] as const;
-
 /** Person or entity among the related persons of a Form D, not yet told apart. */
 export interface RelatedPerson {
   first: string | null;
   middle: string | null;
   last: string | null;
-  roles: readonly (typeof personRoles)[number][];
+  roles: readonly PersonRole[];
   clarification: string | null;
   firmInStreet: Place["firmInStreet"];
 }
@@ -147,16 +147,6 @@ export interface AdviserFiling {
   funds: readonly AdviserFund[];
   origin: RowOrigin;
 }
-
-/** Line of `corrections.ndjson`. Ids are keys of the source or public ids. */
-export type Correction = { why: string; line: number } & (
-  | { kind: "is"; gp: string; name: string }
-  | { kind: "sponsor"; cik: string; gp: string }
-  | { kind: "same"; gps: readonly [string, string] }
-  | { kind: "apart"; gp: string; ciks: readonly string[] }
-  | { kind: "personApart"; person: string; accessions: readonly string[] }
-  | { kind: "personField"; person: string; field: string; value: unknown }
-);
 
 /** Tells the metropolitan area of an address. */
 export interface Geography {
@@ -290,20 +280,18 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
           where form = 'D' and filed_on = '' and id in (select accession from filed);
         commit;
       `);
-      const one = <T>(sql: string) => (db.prepare(`select ${sql}`).get() as { one: T }).one;
-      const count = (from: string) => one<number>(`count(*) as one from ${from}`);
-      const newest = (form: Form) =>
-        one<string | null>(`nullif(max(filed_on), '') as one from filing where form = '${form}'`);
-      return {
-        formD: count("filing where form = 'D'"),
-        unnumbered: count("filing where form = 'D' and owner like 'cik:%'"),
-        undated: count("filing where form = 'D' and filed_on = ''"),
-        advisers: count("filing where form = 'ADV'"),
-        newest: { form_d: newest("D"), form_adv: newest("ADV") },
-        withoutBase: count(
-          "(select distinct filing_id from part where filing_id not in (select id from filing where form = 'ADV'))",
-        ),
-      };
+      const counts = db.prepare(`
+        select count(*) filter (where form = 'D') as formD,
+          count(*) filter (where form = 'D' and owner like 'cik:%') as unnumbered,
+          count(*) filter (where form = 'D' and filed_on = '') as undated,
+          count(*) filter (where form = 'ADV') as advisers,
+          nullif(max(filed_on) filter (where form = 'D'), '') as form_d,
+          max(filed_on) filter (where form = 'ADV') as form_adv,
+          (select count(distinct filing_id) from part
+            where filing_id not in (select id from filing where form = 'ADV')) as withoutBase
+        from filing`);
+      const { form_d, form_adv, ...rest } = counts.get() as unknown as Counts;
+      return { ...rest, newest: { form_d, form_adv } };
     },
     *formD(): Generator<FormD, void> {
       for (const row of rowsOf("D")) yield formD(row);
@@ -331,6 +319,8 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
 }
 
 type Form = "D" | "ADV";
+type Counts = Record<"formD" | "unnumbered" | "undated" | "advisers" | "withoutBase", number> &
+  Record<"form_d" | "form_adv", string | null>;
 /** Row of the table `filing`. */
 type Row = Record<"id" | "owner" | "filed_on" | "row", string>;
 type RowOf<K extends AdvRow["kind"]> = Extract<AdvRow, { kind: K }>;

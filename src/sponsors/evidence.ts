@@ -1,5 +1,6 @@
 /** Evidence that a firm stands behind an issuer or a GP: which rule found it, where, and why it was taken or refused. */
-import type { Correction, FormD, RelatedPerson } from "#filings/rows.ts";
+import type { Correction } from "#filings/corrections.ts";
+import type { FormD, RelatedPerson } from "#filings/rows.ts";
 import type { Evidence } from "#records/canonical.ts";
 import type { Provenance } from "#records/common.ts";
 import { baseName, stemOf } from "./names.ts";

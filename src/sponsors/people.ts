@@ -1,5 +1,6 @@
 /** Puts the principals of a GP together from every filing that names them. Nobody is merged across GPs. */
-import type { AdviserFiling, Correction, FormD, RelatedPerson } from "#filings/rows.ts";
+import type { Correction } from "#filings/corrections.ts";
+import type { AdviserFiling, FormD, RelatedPerson } from "#filings/rows.ts";
 import type { CanonicalPrincipal, Evidence, EvidenceDocument } from "#records/canonical.ts";
 import type { Provenance } from "#records/common.ts";
 import { fold } from "#records/fold.ts";

@@ -1,8 +1,8 @@
 /** Makes canonical records of resolved sponsors, each with its evidence: GPs, principals, signals and projects. */
+import type { Correction } from "#filings/corrections.ts";
 import type {
   AdviserFiling,
   AdviserFund,
-  Correction,
   Filings,
   FormD,
   Geography,

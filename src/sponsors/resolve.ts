@@ -14,7 +14,8 @@
  * The result depends on the rows alone, not on their order.
  */
 import { fold } from "#records/fold.ts";
-import type { Correction, Filings, FormD } from "#filings/rows.ts";
+import type { Correction } from "#filings/corrections.ts";
+import type { Filings, FormD } from "#filings/rows.ts";
 import { investsInRealEstate } from "./classify.ts";
 import { type Candidate, candidateOf, correctionOf } from "./evidence.ts";
 import {

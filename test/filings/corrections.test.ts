@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { looksLikeCorrections, readCorrections } from "#filings/folder.ts";
+import { looksLikeCorrections, readCorrections } from "#filings/corrections.ts";
 
 const read = (text: string) => readCorrections(Buffer.from(text), "corrections.ndjson");
 

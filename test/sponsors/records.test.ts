@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { checkRecord } from "#records/check-record.ts";
-import type { Correction } from "#filings/rows.ts";
+import type { Correction } from "#filings/corrections.ts";
 import { person, placeIn } from "./form-d.ts";
 import { adviserOf, formD, fundOf, ownerOf, resolved } from "./world.ts";
 

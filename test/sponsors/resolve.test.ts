@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { Correction } from "#filings/rows.ts";
+import type { Correction } from "#filings/corrections.ts";
 import { person } from "./form-d.ts";
 import { adviserOf, formD, fundOf, ownerOf, resolved } from "./world.ts";
 

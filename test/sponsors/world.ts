@@ -1,12 +1,6 @@
 /** A folder of invented filings in memory, resolved and turned into records. */
-import type {
-  AdviserFiling,
-  AdviserFund,
-  AdviserOwner,
-  Correction,
-  Filings,
-  FormD,
-} from "#filings/rows.ts";
+import type { Correction } from "#filings/corrections.ts";
+import type { AdviserFiling, AdviserFund, AdviserOwner, Filings, FormD } from "#filings/rows.ts";
 import type { CanonicalRecord } from "#records/canonical.ts";
 import { recordsOf } from "#sponsors/records.ts";
 import { type ResolveOptions, resolveSponsors } from "#sponsors/resolve.ts";

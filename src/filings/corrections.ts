@@ -1,0 +1,103 @@
+/** Reads the operator's corrections, one JSON object a line, as docs/importing.md describes under "Corrections". */
+import { ImportFault, Unreadable } from "#importers/import-fault.ts";
+import { parseStrictJson } from "#importers/json.ts";
+import { checkRecord } from "#records/check-record.ts";
+import type { RecordKind } from "#records/kinds.ts";
+import { accessionIn, cik, decoded, unseen } from "./cells.ts";
+
+/** Line of `corrections.ndjson`. Ids are keys of the source or public ids. */
+export type Correction = { why: string; line: number } & (
+  | { kind: "is"; gp: string; name: string }
+  | { kind: "sponsor"; cik: string; gp: string }
+  | { kind: "same"; gps: readonly [string, string] }
+  | { kind: "apart"; gp: string; ciks: readonly string[] }
+  | { kind: "personApart"; person: string; accessions: readonly string[] }
+  | { kind: "personField"; person: string; field: string; value: unknown }
+);
+
+const shapes = [
+  '{"gp": ID, "is": NAME}',
+  '{"cik": CIK, "gp": ID}',
+  '{"same": [ID, ID]}',
+  '{"apart": [ID, CIK, …]}',
+  '{"person": ID, "apart": [ACCESSION, …]}',
+  '{"person": ID, "field": FIELD, "value": VALUE}',
+];
+
+/** Reports whether the beginning of a file is that of corrections. */
+export const looksLikeCorrections = (beginning: string): boolean =>
+  /^\s*\{[^\n]*"(?:why|is|same|apart|person)"\s*:/.test(beginning);
+
+/** @throws ImportFault for the first line that is no correction. */
+export function readCorrections(bytes: Buffer, file: string): Correction[] {
+  const lines = decoded(bytes).replace("\ufeff", "").split("\n");
+  return lines.flatMap((written, at) => {
+    if (written.trim() === "") return [];
+    const value = parseStrictJson(written);
+    const found = value instanceof Unreadable ? value.reason : correctionOf(value as Given | null);
+    if (typeof found === "string") throw new ImportFault(file, at + 1, found);
+    return [{ ...found, line: at + 1 } as Correction];
+  });
+}
+
+type Given = Record<string, unknown>;
+
+const isText = (value: unknown): value is string =>
+  typeof value === "string" && value.trim() !== "";
+const isTexts = (value: unknown, min: number): value is string[] =>
+  Array.isArray(value) && value.length >= min && value.every(isText);
+const cikOf = (value: unknown) =>
+  cik(isText(value) || typeof value === "number" ? String(value).replace(/^cik:/, "") : null);
+
+/** Members that say which record it is, or whence it comes. */
+const fixed = ["record", "id", "gps", "provenance", "updated_at"];
+
+const hidden = new RegExp(String.raw`\p{Cc}|${unseen.source}`, "u");
+
+/** Returns why a member of a record cannot have a value. Returns undefined if it can. */
+function whyUnfit(record: RecordKind, field: string, value: unknown): string | undefined {
+  if (fixed.includes(field)) return `cannot change ${field}; correct another member`;
+  const [character] = hidden.exec(JSON.stringify(value)) ?? [];
+  if (character !== undefined)
+    return `has a value with the unseen character U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}; write it without`;
+  const [fault] = checkRecord({ record, id: "x", name: "x", [field]: value });
+  return fault && `has a value that does not fit: ${fault.field} ${fault.reason}`;
+}
+
+/** Readers of corrections by their keys. Each returns a correction without its line, a reason, or false. */
+const readers: Readonly<Record<string, (given: Given) => object | string | false>> = {
+  "gp,is": ({ gp, is }) =>
+    isText(gp) && isText(is) && (whyUnfit("gp", "name", is) ?? { kind: "is", gp, name: is }),
+  "cik,gp": ({ cik: number, gp }) =>
+    cikOf(number) === null
+      ? 'has no CIK in "cik"'
+      : isText(gp) && { kind: "sponsor", cik: cikOf(number), gp },
+  same: ({ same }) => isTexts(same, 2) && same.length === 2 && { kind: "same", gps: same },
+  apart({ apart }) {
+    if (!isTexts(apart, 2)) return false;
+    const ciks = apart.slice(1).map(cikOf);
+    if (ciks.includes(null)) return 'has no CIK in "apart", behind the id';
+    return { kind: "apart", gp: apart[0], ciks };
+  },
+  "apart,person"({ person, apart }) {
+    if (!isText(person) || !isTexts(apart, 1)) return false;
+    const accessions = apart.map(accessionIn);
+    if (accessions.includes(null))
+      return 'has no accession number, such as 0001234567-25-000001, in "apart"';
+    return { kind: "personApart", person, accessions };
+  },
+  "field,person,value": ({ person, field, value }) =>
+    isText(person) &&
+    isText(field) &&
+    (whyUnfit("principal", field, value) ?? { kind: "personField", person, field, value }),
+};
+
+function correctionOf(given: Given | null): object | string {
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    return "must be a JSON object";
+  const { why, ...rest } = given;
+  if (!isText(why)) return 'needs "why": the reason for the correction, in a sentence';
+  const found = readers[Object.keys(rest).toSorted().join()]?.(rest) || null;
+  if (found === null) return `is no correction; write ${shapes.join(", or ")}, each with "why"`;
+  return typeof found === "string" ? found : { ...found, why };
+}
