@@ -3,7 +3,7 @@ import { type Vocabulary, vocabularyPath } from "#operations/vocabulary.ts";
 import { type ValueList, valueLists } from "#records/declarations.ts";
 import { jsonBlock } from "./code-block.ts";
 import { anchorOf, tryIt } from "./docs-operation.ts";
-import { exampleMeta } from "./example-records.ts";
+import { exampleMeta, exampleValues } from "./example-records.ts";
 import { html, type Html, table } from "./html.ts";
 import { docsLayout, type Site } from "./layout.ts";
 import { codes, prose } from "./prose.ts";
@@ -66,19 +66,7 @@ const section = (list: ValueList): Html =>
 
 export const exampleVocabulary: Vocabulary = {
   data: {
-    tags: [
-      { value: "multifamily", gps_total: 418, spellings: [] },
-      { value: "value_add", gps_total: 263, spellings: [] },
-      { value: "reg_d_506c", gps_total: 97, spellings: [] },
-    ],
-    themes: [{ value: "build_to_rent", gps_total: 54, spellings: [] }],
-    markets: [
-      {
-        value: "Austin-Round Rock, TX",
-        gps_total: 61,
-        spellings: ["Austin-Round Rock", "Austin", "Round Rock", "Austin, TX", "Round Rock, TX"],
-      },
-    ],
+    ...exampleValues,
     enums: [
       {
         members: ["project.market_basis"],

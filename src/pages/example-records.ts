@@ -5,11 +5,14 @@ import type { Explanation } from "#records/explanation.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import examples from "./example-records.json" with { type: "json" };
 
-const { explanation, ...records } = examples;
+const { explanation, vocabulary, ...records } = examples;
 
 export const exampleExplanation = explanation as Explanation;
 
 export const exampleRecords = records as { [K in RecordKind]: RecordOf<K> };
+
+/** Values of a vocabulary, without its closed lists. */
+export const exampleValues = vocabulary;
 
 export const exampleMeta = {
   api_version: apiVersion,
