@@ -95,13 +95,8 @@ const partTables = Object.keys(partReaders) as PartTable[];
 /** Rows of a filing that were read, by table; the primary issuer first. */
 type Parts = { [T in PartTable]: NonNullable<ReturnType<(typeof partReaders)[T]>>[] };
 
-const noParts = (): Parts => ({
-  ISSUERS: [],
-  OFFERING: [],
-  RELATEDPERSONS: [],
-  RECIPIENTS: [],
-  SIGNATURES: [],
-});
+const noParts = () =>
+  Object.fromEntries(partTables.map((table) => [table, []])) as unknown as Parts;
 
 /** Facts in the header of a filing. */
 type Head = Pick<FormD, "accession" | "type" | "fileNumber" | "filedOn" | "sicCode" | "origin">;
@@ -171,8 +166,7 @@ export async function readFormDQuarter(
   const missing = quarterTables.filter((table) => found[table] === undefined);
   if (missing.length > 0) {
     const names = missing.map((table) => `${table}.tsv`).join(", ");
-    const reason = `is part of a Form D quarter without ${names}; download the quarter again`;
-    throw new ImportFault(shown, null, reason);
+    throw new ImportFault(shown, null, `is part of a Form D quarter without ${names}; ${remedy}`);
   }
   const files = found as Record<QuarterTable, TableFile>;
   const rejected = new Map<string, RejectedRows>();
@@ -189,6 +183,8 @@ export async function readFormDQuarter(
   }
   return Array.from(rejected, ([file, rows]) => ({ file, ...rows }));
 }
+
+const remedy = "download the quarter again";
 
 type Reject = (file: string, line: number) => void;
 
@@ -240,7 +236,6 @@ async function readTable(
   take: (accession: string, cells: Cells, line: number) => void,
 ): Promise<void> {
   const { shown, open } = files[table];
-  const cut = "download the quarter again";
   let names: string[] = [];
   let indexes = new Map<string, number>();
   let row: string[] = [];
@@ -254,7 +249,7 @@ async function readTable(
     else if (row.length > 0) take(cell("ACCESSIONNUMBER")!, { cell, list }, rowLine);
   };
   const tooLong = (line: number) =>
-    new ImportFault(shown, line, `is longer than ${rowLengthMax} characters; ${cut}`);
+    new ImportFault(shown, line, `is longer than ${rowLengthMax} characters; ${remedy}`);
   let line = 0;
   for await (const written of linesOf(open())) {
     line++;
@@ -270,7 +265,7 @@ async function readTable(
         missing.length === 0
           ? `column ${twice} twice`
           : `no column ${missing.join(", ")}, which ${table} needs`;
-      throw new ImportFault(shown, 1, `the header has ${what}; ${cut}`);
+      throw new ImportFault(shown, 1, `the header has ${what}; ${remedy}`);
     }
     if (accessionShape.test(cells[indexes.get("ACCESSIONNUMBER")!] ?? "")) {
       finish();
@@ -284,9 +279,9 @@ async function readTable(
       row.push(`${row.pop()} ${cells[0]}`, ...cells.slice(1));
     } else if (written.trim() !== "") reject(shown, line);
   }
-  if (line === 0) throw new ImportFault(shown, null, `is empty; ${cut}`);
+  if (line === 0) throw new ImportFault(shown, null, `is empty; ${remedy}`);
   if (row.length > 0 && row.length < names.length)
-    throw new ImportFault(shown, rowLine, `the last row breaks off; ${cut}`);
+    throw new ImportFault(shown, rowLine, `the last row breaks off; ${remedy}`);
   finish();
 }
 

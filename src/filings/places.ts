@@ -238,14 +238,9 @@ export function openGeography() {
   };
 }
 
-function addShare(
-  shares: Shares,
-  key: string,
-  county: string,
-  next: (known: number) => number,
-): void {
-  const counties = shares.get(key) ?? new Map<string, number>();
-  shares.set(key, counties.set(county, next(counties.get(county) ?? 0)));
+function addShare(shares: Shares, key: string, county: string, next: (known: number) => number) {
+  const counties = shares.getOrInsertComputed(key, () => new Map());
+  counties.set(county, next(counties.get(county) ?? 0));
 }
 
 /** Returns the county with the largest share, of equal ones the lowest. */

@@ -250,11 +250,8 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
     "select distinct row from part where filing_id = ? order by kind, reference, row",
   );
   const adviserFiling = ({ id, row }: Row): AdviserFiling => {
-    const parts = findParts.all(id) as { row: string }[];
-    return joined(
-      JSON.parse(row) as Base,
-      parts.map((part) => JSON.parse(part.row) as AdvRow),
-    );
+    const parts = findParts.all(id).map((part) => JSON.parse(part["row"] as string) as AdvRow);
+    return joined(JSON.parse(row) as Base, parts);
   };
 
   return {
