@@ -27,7 +27,7 @@ import { schemaSteps, type StoreName, storeNames } from "#store/schema-steps.ts"
 import { sqliteFault } from "#store/store-fault.ts";
 import { syncPath } from "#store/whole-file.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";
-import type { Installation } from "./control-facts.ts";
+import type { Installation } from "./endings.ts";
 import {
   backupFormat,
   type Manifest,

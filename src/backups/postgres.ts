@@ -21,7 +21,7 @@ import { placeName, type PostgresSession, withSession } from "#store/postgres.ts
 import type { StoreName } from "#store/schema-steps.ts";
 import { controlFile, openFile, shapes } from "#store/sqlite-file.ts";
 import { BackupFault } from "./backup-fault.ts";
-import { type ControlFacts, queryControlFacts, readControlFacts } from "./control-facts.ts";
+import { type ControlFacts, queryControlFacts, readControlFacts } from "./endings.ts";
 import type { Manifest } from "./manifest.ts";
 import { withTemporaryFolder } from "./restore-folders.ts";
 import { prepare, reportOf, type Restored, type RestoreOrder } from "./restore.ts";

@@ -18,20 +18,18 @@ import { syncPath } from "#store/whole-file.ts";
 import { BackupFault } from "./backup-fault.ts";
 import {
   type ControlFacts,
-  hasSameNumbers,
-  type Installation,
-  type KeyFacts,
-  type PersonFacts,
-  presentControl,
-  readControlFacts,
-} from "./control-facts.ts";
-import {
   type Ending,
   findEndings,
   findLost,
   findLostPeople,
+  hasSameNumbers,
+  type Installation,
   isLiveKey,
   keepEndings,
+  type KeyFacts,
+  type PersonFacts,
+  presentControl,
+  readControlFacts,
 } from "./endings.ts";
 import type { Manifest } from "./manifest.ts";
 import {
