@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type Hasher, openPasswords, type Passwords } from "#accounts/passwords.ts";
 import { findSession } from "#accounts/sessions.ts";
-import { confirmPassword, signIn } from "#accounts/sign-in.ts";
+import { confirmPassword, signIn } from "#accounts/credentials.ts";
 import { admit, type Client, networksOf, type Subject, TooOften } from "#accounts/throttle.ts";
 import { DomainError } from "#store/store-fault.ts";
 import { openControl } from "#store/stores.ts";

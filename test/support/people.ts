@@ -4,8 +4,7 @@ import type { Client } from "#accounts/throttle.ts";
 import { listAudit } from "#store/audit.ts";
 import { insertMember } from "#accounts/members.ts";
 import { openPasswords } from "#accounts/passwords.ts";
-import { signIn } from "#accounts/sign-in.ts";
-import { completeSignUp, requestLink } from "#accounts/credentials.ts";
+import { completeSignUp, requestLink, signIn } from "#accounts/credentials.ts";
 import { DomainError, type DomainErrorKind } from "#store/store-fault.ts";
 import { noon, openEmptyControl } from "./control.ts";
 

@@ -3,13 +3,12 @@
  * ways to leave an account, close it or delete oneself.
  */
 import { closeAccount, renameAccount } from "#accounts/accounts.ts";
-import { changePassword, requestAddressChange } from "#accounts/credentials.ts";
+import { changePassword, confirmPassword, requestAddressChange } from "#accounts/credentials.ts";
 import { sessionDays } from "#accounts/kept-days.ts";
 import { leaveAccount, listMembers, type Membership } from "#accounts/members.ts";
 import { readAddress } from "#accounts/people.ts";
 import { deletePerson, exportPerson } from "#accounts/personal-data.ts";
 import { endAllSessions, endSession, listSessions, switchAccount } from "#accounts/sessions.ts";
-import { confirmPassword } from "#accounts/sign-in.ts";
 import { field, headedPage, hidden, passwordField, postForm } from "#dashboard/components/page.ts";
 import { endFormer, signedOut } from "#dashboard/cookies.ts";
 import { addressTakenMail, linkMail } from "#dashboard/mail-templates.ts";

@@ -8,6 +8,7 @@ import {
   completeReset,
   completeSignUp,
   requestLink,
+  signIn,
 } from "#accounts/credentials.ts";
 import { acceptInvitation } from "#accounts/invites.ts";
 import {
@@ -19,7 +20,6 @@ import {
 } from "#accounts/one-time-links.ts";
 import { findPerson, readAddress } from "#accounts/people.ts";
 import { type OpenedSession, switchAccount } from "#accounts/sessions.ts";
-import { signIn } from "#accounts/sign-in.ts";
 import {
   emailField,
   field,
