@@ -112,8 +112,11 @@ export const rows = {
     show: megabytes,
     target: atMost(750),
   },
-  "import-sec": speedRow("filings a second from tables of Form D to typed rows", 5000),
-  "import-sec-xml": speedRow("filings a second from XML to typed rows", 2000),
+  "import-sec": speedRow(
+    "filings for a second of processor time, from tables of Form D to typed rows",
+    5000,
+  ),
+  "import-sec-xml": speedRow("likewise from XML", 2000),
   tail: {
     title: "p99 at 500 requests a second, open loop, against bare node:http",
     show: times,

@@ -1,4 +1,4 @@
-/** How many filings a second `import sec` reads into typed rows: from tables of a quarter, and from filings as EDGAR keeps them. */
+/** How many filings `import sec` reads into typed rows in a second of processor time: from tables of a quarter, and as EDGAR keeps them. */
 import { fork } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ export async function openImportSec(fixtures: Fixtures): Promise<Session> {
     const readings = new Map(names.map((name) => [name, [] as Reading[]]));
     const speedOf = (name: (typeof names)[number], time: "seconds" | "cpuSeconds") => {
       const speeds = readings.get(name)!.map((reading) => reading.filings / reading[time]);
-      return Math.round(median(speeds)).toLocaleString("en-US");
+      return `${Math.round(median(speeds)).toLocaleString("en-US")} a second`;
     };
     return {
       async sample(round) {
@@ -39,16 +39,16 @@ export async function openImportSec(fixtures: Fixtures): Promise<Session> {
           readings.get(name)!.push(await readingOf(checkout, folders[name], scratchFile));
         }
         const speeds = names.map((name) => {
-          const { filings, seconds } = readings.get(name)!.at(-1)!;
-          return [name, filings / seconds];
+          const { filings, cpuSeconds } = readings.get(name)!.at(-1)!;
+          return [name, filings / cpuSeconds];
         });
         return Object.fromEntries(speeds) as Record<(typeof names)[number], number>;
       },
       note(row) {
         const name = row as (typeof names)[number];
         const count = readings.get(name)![0]!.filings.toLocaleString("en-US");
-        const read = `${count} filings, ${speedOf(name, "cpuSeconds")} for a second of processor time`;
-        const xml = `; ${speedOf("import-sec-xml", "seconds")} a second from XML`;
+        const read = `${count} filings, ${speedOf(name, "seconds")} by the clock`;
+        const xml = `; ${speedOf("import-sec-xml", "cpuSeconds")} from XML`;
         return row === "import-sec" ? read + xml : read;
       },
       async close() {},
