@@ -121,27 +121,3 @@ test("the labels of the project are read, hold names of firms alone, and count o
   const members = new Set(labels.flatMap((one) => Object.keys(one)));
   assert.deepEqual([...members].sort(), ["accession", "also", "kind", "sponsor", "unsure"]);
 });
-
-test("a label or a command line that cannot be used is told with the way out", (t) => {
-  const told = (labels: unknown) => {
-    const { status, stderr } = evaluate(t, [], labels);
-    return `${status} ${stderr.replace(/.*labels\.json: /, "")}`;
-  };
-  assert.equal(told({}), "1 must be a list of labels, in the form of eval/labels.json\n");
-  assert.equal(
-    told([label(1, "out", null), { ...label(2, "out", null), accession: "file:a.xml" }]),
-    "1 label 2: accession must be a number such as 0001234567-25-000001\n",
-  );
-  assert.equal(
-    told([label(1, "out", null), label(1, "fund", null)]),
-    "1 label 2: a second label of 0001700000-26-000001; take one of them away\n",
-  );
-  assert.match(told([label(1, "house", null)]), /label 1: kind must be one of fund, project, out/);
-  assert.match(told([label(1, "out", "Acme")]), /label 1: sponsor must be null where kind is out/);
-  const missing = run("/nonexistent/filings");
-  assert.deepEqual([missing.status, missing.stdout], [1, ""]);
-  assert.match(missing.stderr, /^error: \/nonexistent\/filings: there is no such file/);
-  const bare = run();
-  assert.deepEqual([bare.status, bare.stdout], [2, ""]);
-  assert.match(bare.stderr, /PATH is missing; name a file or a folder[^]*npm run eval:sponsors/);
-});

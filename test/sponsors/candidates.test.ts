@@ -16,6 +16,11 @@ const says = (...texts: string[]) =>
     persons: texts.map((text, i) => person("Ann", `Doe${i}`, text)),
   });
 
+/** The firms taken from a filing by its related persons. */
+const namedBy = (name: string, ...persons: ReturnType<typeof person>[]) =>
+  named(filingOf({ name, persons }));
+const entity = (firm: string, clarification?: string) => person("N/A", firm, clarification);
+
 test("the sentence that names a firm is kept with the candidate", () => {
   const [first] = candidatesOf(says("President of Vale Capital Corp., the Manager of the Issuer"));
   assert.deepEqual(first, {
@@ -162,41 +167,25 @@ test("families' trusts, platforms and administrators are no sponsors", () => {
     "Waystone Governance Ltd.",
     "A5 REIT Services LLC",
   ])
-    assert.deepEqual(
-      named(filingOf({ name: "Elm Fund LP", persons: [person("N/A", firm, "Manager")] })),
-      [],
-      firm,
-    );
+    assert.deepEqual(namedBy("Elm Fund LP", entity(firm, "Manager")), [], firm);
   for (const firm of ["Vistra Homes LLC", "Carta Vale Realty LLC", "Apex Harbor Partners LLC"])
-    assert.equal(
-      named(filingOf({ name: "Elm Fund LP", persons: [person("N/A", firm, "Manager")] })).length,
-      1,
-      firm,
-    );
+    assert.equal(namedBy("Elm Fund LP", entity(firm, "Manager")).length, 1, firm);
 });
 
 test("a manager or adviser goes before a general partner, in entities and in texts", () => {
-  const entities = [
-    person("N/A", "Oak Fund II GP, LLC", "General Partner"),
-    person("N/A", "Oak Hill Capital Advisors, LLC", "Fund Manager"),
-  ];
-  assert.deepEqual(named(filingOf({ name: "Oak Real Estate Fund II, LP", persons: entities })), [
-    "Oak Hill Capital",
-  ]);
+  const partner = entity("Oak Fund II GP, LLC", "General Partner");
+  const manager = entity("Oak Hill Capital Advisors, LLC", "Fund Manager");
+  assert.deepEqual(namedBy("Oak Real Estate Fund II, LP", partner, manager), ["Oak Hill Capital"]);
   const text = person("Ann", "Doe", "President of Birch LLC, the general partner of the Issuer");
-  const filing = filingOf({
-    name: "Elm Fund II, LP",
-    persons: [text, person("N/A", "Oak Advisors LLC", "Adviser")],
-  });
-  assert.deepEqual(named(filing), ["Oak Advisors"]);
+  const adviser = entity("Oak Advisors LLC", "Adviser");
+  assert.deepEqual(namedBy("Elm Fund II, LP", text, adviser), ["Oak Advisors"]);
 });
 
 test("of general partners in a chain the shortest base name is meant", () => {
-  const persons = [
-    person("N/A", "Oak Harbor Fund III Holdings GP, LLC", "General Partner of the General Partner"),
-    person("N/A", "Oak GP, LLC", "General Partner"),
-  ];
-  assert.deepEqual(named(filingOf({ name: "Elm Fund III, LP", persons })), ["Oak"]);
+  const outer = "General Partner of the General Partner";
+  const holdings = entity("Oak Harbor Fund III Holdings GP, LLC", outer);
+  const partner = entity("Oak GP, LLC", "General Partner");
+  assert.deepEqual(namedBy("Elm Fund III, LP", holdings, partner), ["Oak"]);
 });
 
 test("a firm that is officer or director without a clarification is probably the manager", () => {
@@ -209,11 +198,8 @@ test("a firm that is officer or director without a clarification is probably the
     [first!.name, first!.confidence, first!.basis],
     ["Dwellwood", 0.7, "related_entity"],
   );
-  const house = filingOf({
-    name: "Sugarbush Residential, LLC",
-    persons: [person("N/A", "DW Manager, LLC"), person("N/A", "The Dwell Company LLC")],
-  });
-  assert.deepEqual(named(house), ["The Dwell"]);
+  const house = [entity("DW Manager, LLC"), entity("The Dwell Company LLC")];
+  assert.deepEqual(namedBy("Sugarbush Residential, LLC", ...house), ["The Dwell"]);
 });
 
 test("a manager that bears the deal's name is shown and not taken", () => {
@@ -230,13 +216,13 @@ test("a manager that bears the deal's name is shown and not taken", () => {
 });
 
 test("a c/o names the firm in whose care the issuer is", () => {
-  const brand = filingOf({
-    name: "BRAXTON VALE INVESTOR TIC, LLC",
-    street: "Braxton Manager, LLC",
-  });
-  assert.deepEqual([named(brand), candidatesOf(brand)[0]!.confidence], [["Braxton"], 0.9]);
-  const other = filingOf({ name: "Vale Flats LLC", street: "Braxton Homes LLC" });
-  assert.deepEqual([named(other), candidatesOf(other)[0]!.confidence], [["Braxton Homes"], 0.7]);
+  for (const [name, street, firm, confidence] of [
+    ["BRAXTON VALE INVESTOR TIC, LLC", "Braxton Manager, LLC", "Braxton", 0.9],
+    ["Vale Flats LLC", "Braxton Homes LLC", "Braxton Homes", 0.7],
+  ] as const) {
+    const filing = filingOf({ name, street });
+    assert.deepEqual([named(filing), candidatesOf(filing)[0]!.confidence], [[firm], confidence]);
+  }
 });
 
 test("a c/o of the issuer, of lawyers, of a registered agent or of this deal names nobody", () => {
@@ -253,15 +239,9 @@ test("a c/o of the issuer, of lawyers, of a registered agent or of this deal nam
 
 test("addresses of persons in different firms' care name nobody", () => {
   const at = (firm: string) => person("Ann", "Doe", null, { firmInStreet: firm });
-  assert.deepEqual(named(filingOf({ name: "Elm Flats LLC", persons: [at("Ash Realty LLC")] })), [
-    "Ash Realty",
-  ]);
-  assert.deepEqual(
-    named(
-      filingOf({ name: "Elm Flats LLC", persons: [at("Ash Realty LLC"), at("Oak Homes LLC")] }),
-    ),
-    [],
-  );
+  const [ash, oak] = [at("Ash Realty LLC"), at("Oak Homes LLC")];
+  assert.deepEqual(namedBy("Elm Flats LLC", ash), ["Ash Realty"]);
+  assert.deepEqual(namedBy("Elm Flats LLC", ash, oak), []);
 });
 
 test("officers of co-issuers name no sponsor", () => {
@@ -273,21 +253,14 @@ test("officers of co-issuers name no sponsor", () => {
   assert.deepEqual(named(filing), []);
 });
 
-test("a firm that signs is the manager that it calls itself", () => {
-  const signatures = [{ signer: "Ash Capital LLC", title: "Manager" }];
-  const [first] = candidatesOf(filingOf({ name: "Elm Flats LLC", signatures }));
+test("a firm that signs is the manager that it calls itself, without a placeholder before it", () => {
+  const signing = (signer: string) =>
+    filingOf({ name: "Elm Flats LLC", signatures: [{ signer, title: "Manager" }] });
+  const [first] = candidatesOf(signing("Ash Capital LLC"));
   assert.deepEqual(
     [first!.name, first!.field, first!.confidence],
     ["Ash Capital", "NAMEOFSIGNER", 0.9],
   );
-});
-
-test("a placeholder before a firm that signs is no part of its name", () => {
-  const signing = (signer: string) =>
-    filingOf({
-      name: "Elm Flats LLC",
-      signatures: [{ signer, title: "Manager" }],
-    });
   assert.deepEqual(named(signing("N/A Ash Capital LLC")), ["Ash Capital"]);
   assert.deepEqual(named(signing("N/A Elm Flats Manager, LLC")), []);
 });

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RelatedPerson } from "#filings/rows.ts";
 import {
   baseName,
   entityOf,
@@ -10,19 +9,7 @@ import {
   seriesMaster,
   stemOf,
 } from "#sponsors/names.ts";
-
-const person = (
-  first: string | null,
-  last: string | null,
-  middle: string | null = null,
-): RelatedPerson => ({
-  first,
-  middle,
-  last,
-  roles: [],
-  clarification: null,
-  firmInStreet: null,
-});
+import { person } from "./form-d.ts";
 
 test("a stem has no form, numeral, role or parenthesis", () => {
   const stems: Record<string, string> = {
@@ -88,7 +75,7 @@ test("an entity among related persons is told from a person", () => {
     ["John", "Vance, Jr."],
   ] as const)
     assert.equal(entityOf(person(first, last)), null, `${first} / ${last}`);
-  assert.equal(entityOf(person("Richard", "Cole", "N/A")), null);
+  assert.equal(entityOf(person("Richard", "Cole", null, { middle: "N/A" })), null);
 });
 
 test("a name that is an address is told from a firm with a number", () => {
