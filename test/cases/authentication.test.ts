@@ -171,7 +171,8 @@ async function keyPlaceCases(it: CaseOf, { port, key }: TestService): Promise<vo
       assertProblem(answer, 401, "api-key-missing");
       assert.equal(answer.text.includes(key.slice(8)), false, line);
     }
-    for (const encoded of [key, key.replace("_", "%5F"), key.replace("_", "%5f")]) {
+    const escapes = [key.replace("_", "%5F"), key.replace("_", "%5f"), key.replace("g", "%67")];
+    for (const encoded of [key, ...escapes]) {
       for (const name of ["x-api-key", "api_key", "key", "gp_name", encoded])
         for (const more of ["", "&limit=%zz"]) {
           const answer = await get({}, `${path}&${name}=${encoded}${more}`);
@@ -184,6 +185,7 @@ async function keyPlaceCases(it: CaseOf, { port, key }: TestService): Promise<vo
       for (const target of [
         `/${encoded}`,
         `/fetch-gp/${encoded}`,
+        `/errors/${encoded}`,
         `/${encoded}/fetch-gp`,
         `http://${encoded}/fetch`,
       ]) {

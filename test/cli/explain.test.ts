@@ -49,15 +49,6 @@ test("a project whose filing names its sponsor is explained by the sentence, the
   assert.ok(said.includes(`GP: ${gps[0].name}, ${gps[0].id}`));
 });
 
-test("a firm that stands behind nobody is told as refused, with the reason", async () => {
-  for (const { gps, evidence } of await projects("agent")) {
-    assert.deepEqual(gps, []);
-    const agent = evidence.find(({ firm }: any) => firm?.startsWith("Orchard Securities"));
-    assert.equal(agent.taken, false);
-    assert.equal(agent.why, "it is paid for sales (Item 12)");
-  }
-});
-
 test("a project that nobody is named for says so, why, and which persons its filing names", async () => {
   const all = [...(await projects("persons")), ...(await projects("deal"))];
   for (const { gps, evidence, id } of all.filter((one) => one.gps.length === 0)) {

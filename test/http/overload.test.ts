@@ -237,18 +237,6 @@ async function read(client: Socket, bytes: number): Promise<void> {
   await settled(client);
 }
 
-test("a client that does not read its answer is cut when its time is over, and not before", async (t) => {
-  const { client, seen, cuts, pass } = await openStuck(t);
-  pass(patienceMilliseconds - 1);
-  assert.equal(cuts(), 0);
-  pass(1);
-  assert.equal(cuts(), 1);
-  client.resume();
-  await new Promise((resolve) => client.once("close", resolve));
-  assert.equal(seen.isReset, true);
-  assert.ok(seen.bytes < page.length);
-});
-
 test("a client that reads too little to ever come to the end is cut, too", async (t) => {
   const { client, cuts, pass } = await openStuck(t);
   for (let second = 0; second < 60; second++) {
