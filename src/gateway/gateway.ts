@@ -126,14 +126,11 @@ export function openGateway(dependencies: GatewayDependencies) {
       }
       if (requests instanceof Problem) return look(asker, quotas, refused(requests));
       const settle = (status: QuotaStatus) => {
-        const outcomeOf = (result: Outcome<A>["result"]) => ({
-          asker,
-          counted: { quotas, status },
-          result,
-        });
-        if (!status.admitted) return outcomeOf(refused(quotaProblem(status, requests)));
-        const result = fault ?? attempt(question, find);
-        return result instanceof Promise ? result.then(outcomeOf) : outcomeOf(result);
+        const counted = { quotas, status };
+        const refusal = status.admitted ? fault : refused(quotaProblem(status, requests));
+        const found = refusal ?? attempt(question, find);
+        if (!(found instanceof Promise)) return { asker, counted, result: found };
+        return found.then((result) => ({ asker, counted, result }));
       };
       return whenCounted(take(asker.accountNumber, quotas, requests), asker, settle);
     },

@@ -123,12 +123,8 @@ function vocabularyRead(dependencies: ReadDependencies): Read {
       JSON.stringify(vocabularyOf(model)),
     );
   };
-  return {
-    path: vocabularyPath,
-    name: "vocabulary",
-    hasAlias: true,
-    ask: asking(dependencies, find),
-  };
+  const ask = asking(dependencies, find);
+  return { path: vocabularyPath, name: "vocabulary", hasAlias: true, ask };
 }
 
 function explainRead(dependencies: ReadDependencies): Read {
@@ -148,12 +144,8 @@ function explainRead(dependencies: ReadDependencies): Read {
       JSON.stringify({ data, meta: metaOf(parts, []) }),
     );
   };
-  return {
-    path: `${explainPath}/*`,
-    name: "explain",
-    hasAlias: true,
-    ask: asking(dependencies, find),
-  };
+  const ask = asking(dependencies, find);
+  return { path: `${explainPath}/*`, name: "explain", hasAlias: true, ask };
 }
 
 /** Explains a record. @throws Problem 404 if no GP, principal or project has the id; 500 if its evidence is damaged. */

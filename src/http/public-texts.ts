@@ -29,11 +29,7 @@ import { describeApi } from "./describe-api.ts";
 export function openPublicTexts(http: HttpDependencies) {
   const { operations } = http;
   const { publicUrl, pageSizeMax } = http.config;
-  const quotas = windows.map(({ name, seconds }) => ({
-    name,
-    seconds,
-    quota: defaultQuotas[name],
-  }));
+  const quotas = windows.map((window) => ({ ...window, quota: defaultQuotas[window.name] }));
   return {
     landing: () => landing(http),
     landingIndex: () => JSON.stringify(landingIndex(factsOf(http, null))),
@@ -47,12 +43,7 @@ export function openPublicTexts(http: HttpDependencies) {
       }),
     /** Functions that make the texts that change only with the readers of records, by path. */
     fixed: {
-      "/docs": () =>
-        docsPage({
-          site: siteOf(http),
-          quotas,
-          ...keyFactsOf(http),
-        }),
+      "/docs": () => docsPage({ site: siteOf(http), quotas, ...keyFactsOf(http) }),
       ...Object.fromEntries(
         operations.map((operation) => [
           referenceOf(operation),
