@@ -44,7 +44,7 @@ interface OpenFilings {
  * V8 flags for an import of filings. Without them V8 takes what is read and left again for lasting, and lets three times
  * the memory in use fill before it looks for garbage.
  */
-const v8Flags = ["--no-allocation-site-pretenuring", "--heap-growing-percent=30"] as const;
+const v8Flags = ["--no-allocation-site-pretenuring", "--heap-growing-percent=20"] as const;
 
 /** Reads and resolves filings. @throws ImportFault if a path is not there, or a file is damaged. */
 export async function openFilings(

@@ -32,6 +32,7 @@ import {
   bestOf,
   indexAdvisers,
   readVehicles,
+  type PlacedVehicle,
   type ResolvedGp,
   type Vehicle,
   weigh,
@@ -74,10 +75,22 @@ export function resolveSponsors(filings: Filings, options: ResolveOptions): Reso
   }
   joinClusters(vehicles, houses);
   const unmet = new Set(filings.corrections.filter((one) => !houses.correct(one)));
-  const candidatesOf = (some: readonly FormD[]) =>
-    some.toReversed().flatMap((filing) => weigh(filing, advisers));
-  return { gps: houses.gps(), vehicles, leftOut, unmet, candidatesOf };
+  const gps = houses.gps();
+  letGo(vehicles);
+  return { gps, vehicles, leftOut, unmet, candidatesOf: weigherOf(advisers) };
 }
+
+/** Lets go of what has served, which takes as much memory as what is left. */
+function letGo(vehicles: readonly Vehicle[]): void {
+  for (const vehicle of vehicles) {
+    vehicle.filings = vehicle.filings.map(({ accession }) => ({ accession }));
+    vehicle.best = null;
+  }
+}
+
+// A function of `resolveSponsors` itself would hold all houses, too.
+const weigherOf = (advisers: Advisers) => (filings: readonly FormD[]) =>
+  filings.toReversed().flatMap((filing) => weigh(filing, advisers));
 
 /** A firm that is being put together. */
 interface House {
@@ -98,11 +111,11 @@ const byNumber = (a: string, b: string) => Number(a) - Number(b);
 function openHouses(
   { publicId }: ResolveOptions,
   { names }: Advisers,
-  vehicles: readonly Vehicle[],
+  vehicles: readonly PlacedVehicle[],
 ) {
   /** Houses by the keys of their advisers and vehicles, and by what vehicles of one house share. */
   const byKey = new Map<string, House>();
-  const evidenceOf = new Map<Vehicle, Candidate>();
+  const evidenceOf = new Map<PlacedVehicle, Candidate>();
   const newHouse = (): House => ({ into: null, crds: new Set(), name: null });
 
   function houseUnder(key: string): House | undefined {
@@ -112,7 +125,7 @@ function openHouses(
     return house;
   }
 
-  const houseOf = (vehicle: Vehicle) => houseUnder(cikKey(vehicle));
+  const houseOf = (vehicle: PlacedVehicle) => houseUnder(cikKey(vehicle));
 
   function merge(one: House, other: House): void {
     if (one === other) return;
@@ -121,7 +134,7 @@ function openHouses(
     other.into = one;
   }
 
-  function put(vehicle: Vehicle, evidence: Candidate, house: House): void {
+  function put(vehicle: PlacedVehicle, evidence: Candidate, house: House): void {
     byKey.set(cikKey(vehicle), house);
     evidenceOf.set(vehicle, evidence);
   }
@@ -145,10 +158,10 @@ function openHouses(
 
   const find = (id: string) => houseUnder(keyOf(id));
 
-  const spelling = (some: readonly Vehicle[], part: "name" | "firm"): string =>
+  const spelling = (some: readonly PlacedVehicle[], part: "name" | "firm"): string =>
     mostFrequent(some.map((vehicle) => evidenceOf.get(vehicle)![part]));
 
-  const correctBy = (correction: Correction, vehicle: Vehicle, firm: string, house: House) =>
+  const correctBy = (correction: Correction, vehicle: PlacedVehicle, firm: string, house: House) =>
     put(vehicle, correctionOf(correction, firm), house);
 
   return {
@@ -161,7 +174,7 @@ function openHouses(
      * Adds a vehicle with its best evidence, to the houses with which it shares a key. If that would make one house of
      * two CRD numbers, those with a CRD number stay apart.
      */
-    add(vehicle: Vehicle, evidence: NonNullable<Vehicle["best"]>): void {
+    add(vehicle: PlacedVehicle, evidence: NonNullable<PlacedVehicle["best"]>): void {
       const keys = houseKeys(vehicle, evidence);
       const own = evidence.crd === null ? [] : [addAdviser(evidence.crd)];
       const found = new Set([...own, ...keys.flatMap((key) => houseUnder(key) ?? [])]);
@@ -240,7 +253,7 @@ function openHouses(
 }
 
 /** Returns keys of which vehicles of one house share at least one. */
-function houseKeys({ filings }: Vehicle, { stem, firm }: Candidate): string[] {
+function houseKeys({ filings }: PlacedVehicle, { stem, firm }: Candidate): string[] {
   const own = (value: string) => `${stem}|${value}`;
   const keys = filings.flatMap(({ addressHash, people }) => [
     ...(addressHash === null ? [] : [own(addressHash)]),
@@ -255,7 +268,7 @@ function houseKeys({ filings }: Vehicle, { stem, firm }: Candidate): string[] {
 const hubFilings = 60;
 
 /** Joins vehicles that nothing names to those with which they share an address and a person. */
-function joinClusters(vehicles: readonly Vehicle[], houses: Houses): void {
+function joinClusters(vehicles: readonly PlacedVehicle[], houses: Houses): void {
   const placed = vehicles.flatMap((vehicle) =>
     vehicle.filings.map(({ addressHash, people }) => ({ vehicle, addressHash, people })),
   );
@@ -263,7 +276,7 @@ function joinClusters(vehicles: readonly Vehicle[], houses: Houses): void {
   for (const { addressHash, people } of placed)
     for (const key of [addressHash, ...people]) uses.set(key, (uses.get(key) ?? 0) + 1);
   const isOwn = (key: string) => uses.get(key)! <= hubFilings;
-  const shared = new Map<string, Set<Vehicle>>();
+  const shared = new Map<string, Set<PlacedVehicle>>();
   for (const { vehicle, addressHash, people } of placed)
     if (addressHash !== null && isOwn(addressHash))
       for (const person of people.filter(isOwn))
@@ -291,10 +304,10 @@ function joinClusters(vehicles: readonly Vehicle[], houses: Houses): void {
 }
 
 /** Returns the groups of vehicles that are connected by sets they are in together, each by CIK. */
-function connected(sets: Iterable<ReadonlySet<Vehicle>>): Vehicle[][] {
-  const groupOf = new Map<Vehicle, Set<Vehicle>>();
+function connected(sets: Iterable<ReadonlySet<PlacedVehicle>>): PlacedVehicle[][] {
+  const groupOf = new Map<PlacedVehicle, Set<PlacedVehicle>>();
   for (const set of sets) {
-    const joined = new Set<Vehicle>();
+    const joined = new Set<PlacedVehicle>();
     for (const vehicle of set) for (const one of groupOf.get(vehicle) ?? [vehicle]) joined.add(one);
     for (const vehicle of joined) groupOf.set(vehicle, joined);
   }
@@ -304,7 +317,7 @@ function connected(sets: Iterable<ReadonlySet<Vehicle>>): Vehicle[][] {
 }
 
 /** Returns the words with which the names of all vehicles begin, or null if they name nobody. */
-function commonBeginning(vehicles: readonly Vehicle[]): string | null {
+function commonBeginning(vehicles: readonly PlacedVehicle[]): string | null {
   const names = vehicles.map(({ filings }) => filings.at(-1)!.name);
   if (names.length < 2 || names.some(isAddressLike)) return null;
   const [first = [], ...others] = names.map((name) => name.split(/\s+/));

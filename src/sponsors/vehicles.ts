@@ -16,13 +16,13 @@ import {
 import { filedOn } from "./offerings.ts";
 
 /** An issuer of real estate. @typeParam F what is held of a filing: the whole of it, while its records are made. */
-export interface Vehicle<F = FilingFacts> extends Classification {
+export interface Vehicle<F = Pick<FormD, "accession">> extends Classification {
   cik: string;
   /** Latest name of the issuer, without legal form and in readable capitals. */
   name: string;
   /** Its Form D filings, oldest first. */
   filings: readonly F[];
-  /** Best evidence that the filings give, however sure; null if they name nobody. */
+  /** Best evidence that the filings give, however sure; null if they name nobody, and once vehicles have their GPs. */
   best: Weighed | null;
   /** GP and the evidence for it; null if nobody is named. */
   link: { gp: ResolvedGp; evidence: Candidate } | null;
@@ -43,7 +43,10 @@ interface FilingFacts
   people: readonly string[];
 }
 
-export interface ResolvedGp<F = FilingFacts> {
+/** Vehicle with the facts of its filings, while it is placed. */
+export type PlacedVehicle = Vehicle<FilingFacts>;
+
+export interface ResolvedGp<F = Pick<FormD, "accession">> {
   /** `crd:N`, else `cik:` and the lowest CIK of its vehicles. */
   key: string;
   name: string;
@@ -167,7 +170,7 @@ function judge(filing: FormD, advisers: Advisers) {
   };
 }
 
-function vehicleOf([cik, judged]: readonly [string, readonly Judged[]]): Vehicle {
+function vehicleOf([cik, judged]: readonly [string, readonly Judged[]]): PlacedVehicle {
   const all = judged.toSorted((a, b) => (ageOf(a.facts) < ageOf(b.facts) ? -1 : 1));
   const what = all.map((one) => one.what);
   return {
