@@ -144,30 +144,19 @@ test("from one Form ADV to the next a changed size, a new fund and a new owner a
 });
 
 test("a GP has what its Form ADV states, and sums what its vehicles report, feeders of a known master left out", () => {
+  const feeder = { isFeeder: true, masterFundId: "805-1", formDFiles: ["021-2"] };
   const funds = [
     fundOf("QUARRY MASTER LP", { fundId: "805-1", isMaster: true, formDFiles: ["021-1"] }),
-    fundOf("QUARRY FEEDER LP", {
-      fundId: "805-2",
-      isFeeder: true,
-      masterFundId: "805-1",
-      formDFiles: ["021-2"],
-    }),
+    fundOf("QUARRY FEEDER LP", { fundId: "805-2", ...feeder }),
   ];
+  const stated = { aumUsd: 1_840_000_000, secNumber: "801-5" };
   const fund = { industry: "Pooled Investment Fund", soldUsd: 1_000_000 };
   const { all } = resolved({
     forms: [
       formD({ ...fund, cik: 1, name: "Quarry Master LP", fileNumber: "021-1" }),
       formD({ ...fund, cik: 2, name: "Quarry Feeder LP", fileNumber: "021-2" }),
     ],
-    advisers: [
-      [
-        adviserOf("77", "QUARRY REALTY PARTNERS, LLC", {
-          funds,
-          aumUsd: 1_840_000_000,
-          secNumber: "801-5",
-        }),
-      ],
-    ],
+    advisers: [[adviserOf("77", "QUARRY REALTY PARTNERS, LLC", { funds, ...stated })]],
   });
   const [gp] = all("gp");
   assert.equal(gp?.raised_to_date_usd, 1_000_000);
