@@ -90,7 +90,7 @@ export async function openFilings(
     const isUnnamed = named * 100 < (named + unnamed) * (namedPercentMin ?? 0);
     const refusal = isUnnamed ? "unnamed" : null;
     return {
-      entries: counting(recordsOf(filings, resolution, options), filled),
+      entries: counting(recordsOf(filings, resolution, options), filled, close),
       summary: { report, figures, unmet: resolution.unmet, namedPercentMin, refusal },
       close,
     };
@@ -100,8 +100,12 @@ export async function openFilings(
   }
 }
 
-/** Counts members that say something, as entries pass by. */
-function* counting(entries: Iterable<SourceEntry>, filled: Filled): Generator<SourceEntry, void> {
+/** Counts members that say something, as entries pass by. @param done called after the last, so that rows make room. */
+function* counting(
+  entries: Iterable<SourceEntry>,
+  filled: Filled,
+  done: () => void,
+): Generator<SourceEntry, void> {
   for (const entry of entries) {
     for (const { record, id: _, ...given } of entry.records) {
       const counts = (filled[record] ??= { records: 0 });
@@ -112,6 +116,7 @@ function* counting(entries: Iterable<SourceEntry>, filled: Filled): Generator<So
     }
     yield entry;
   }
+  done();
 }
 
 /** Numbers by name, the highest first. */

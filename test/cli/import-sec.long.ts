@@ -13,7 +13,7 @@ import { advLayouts } from "../filings/adv-tables.ts";
 import { writeFilingFolder } from "../support/filing-folder.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const residentBytesMax = 512e6;
+const residentBytesMax = 512 * 1024 ** 2;
 
 const brokers = "FilingID,ReferenceID,Prime Broker,SEC Number,City,State,Country";
 
@@ -109,7 +109,7 @@ test("a year of Form D and a gigabyte of Form ADV take less than 512 MB, and evi
   const { exitCode, out, err } = await ended;
   clearInterval(timer);
   assert.equal(exitCode, 0, err);
-  t.diagnostic(`${Math.round(peak / 1e6)} MB resident`);
+  t.diagnostic(`${Math.round(peak / 1024 ** 2)} MiB resident`);
   assert.ok(peak > 0 && peak < residentBytesMax, `${peak} bytes`);
 
   const { filings, version } = JSON.parse(out);
