@@ -45,9 +45,9 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
       request.resume();
       return noBody;
     }
-    const giveBack = isLeftUnread(request.socket)
-      ? null
-      : shares.take(clientAddress(request, trustedProxies), length);
+    // The bodies of requests before the one that is left unread have arrived.
+    const isUnread = isLeftUnread(request.socket) && !request.complete;
+    const giveBack = isUnread ? null : shares.take(clientAddress(request, trustedProxies), length);
     if (giveBack === null)
       return refuse(
         unavailable(

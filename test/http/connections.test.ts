@@ -255,6 +255,26 @@ test("a body that comes byte by byte is held in one piece, also while its reques
   assert.ok(held < 65_536 / "1\r\nx\r\n".length, `${held} bytes`);
 });
 
+test("bodies that were sent ahead are answered also if more requests come than may wait", async (t) => {
+  const accountWorker = async ({ body }: { body: Uint8Array }) => {
+    await nextTurn();
+    return { status: 200, headers: [], body };
+  };
+  const { port } = await openHttpServer(t, { accountWorker });
+  const head =
+    "POST /account/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n";
+  for (const form of [
+    "Content-Length: 3\r\n\r\na=b",
+    "Transfer-Encoding: chunked\r\n\r\n3\r\na=b\r\n0\r\n\r\n",
+  ]) {
+    const { text } = await sendRaw(port, (head + form).repeat(40));
+    const statuses = statusesIn(text);
+    assert.ok(statuses.length > waitingMax, text);
+    assert.deepEqual(new Set(statuses), new Set([200]));
+    assert.equal(text.split("\r\n\r\na=b").length - 1, statuses.length);
+  }
+});
+
 test("bodies behind a request that is not answered count as long as their connections", async (t) => {
   const accountWorker = () => new Promise<never>(() => {});
   const { port, connections } = await openHttpServer(t, { accountWorker });
