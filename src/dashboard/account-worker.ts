@@ -3,6 +3,7 @@ import { Worker } from "node:worker_threads";
 import type { Config } from "#config.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { Counters } from "#limits/counters.ts";
+import { unavailable } from "#problems.ts";
 import type { Explanation } from "#records/explanation.ts";
 import type {
   Asked,
@@ -32,11 +33,20 @@ interface RunningThread {
 /** Memory limit for new objects, in MB. Otherwise strangers' requests would fill the 48 MB that V8 allows. */
 const youngGenerationMegabytes = 8;
 
+/**
+ * Maximum number of records that wait to be explained, also for clients that have left. With more, people would wait
+ * seconds for their pages.
+ */
+export const explainedMax = 512;
+const tooManyExplained =
+  "Too many records are being explained at once. Try again when some of those requests are answered.";
+
 export function openAccountWorker(options: AccountWorkerOptions) {
   const { settings, quota, reportError } = options;
   let thread: RunningThread | null = null;
   let shown: ToAccountWorker | null = null;
   let number = 0;
+  let explaining = 0;
 
   const start = (): RunningThread => {
     const worker = new Worker(new URL("./worker.ts", import.meta.url), {
@@ -86,8 +96,16 @@ export function openAccountWorker(options: AccountWorkerOptions) {
     },
     /** Answers a request. Rejects only if the thread ends; the next request starts another thread. */
     answer: (request: PageRequest) => ask<PageAnswer>({ request }),
-    /** Explains a record, so that the HTTP thread does not wait for the disk. */
-    explain: (id: string) => ask<Explanation | null | undefined>({ explain: id }),
+    /** Explains a record, so that the HTTP thread does not wait for the disk. @throws Problem 503 if too many wait. */
+    async explain(id: string) {
+      if (explaining === explainedMax) throw unavailable("overloaded", tooManyExplained);
+      explaining++;
+      try {
+        return await ask<Explanation | null | undefined>({ explain: id });
+      } finally {
+        explaining--;
+      }
+    },
     /** Tells the thread which dataset to show, and to whom. */
     show(dataset: LoadOrder, browse: Config["browse"]) {
       shown = { dataset, browse };
