@@ -54,14 +54,22 @@ const fixed = ["record", "id", "gps", "provenance", "updated_at"];
 
 const hidden = new RegExp(String.raw`\p{Cc}|${unseen.source}`, "u");
 
+/** Returns which unseen character a text has, and what to do. Returns undefined if it has none. */
+function whyHidden(text: string): string | undefined {
+  const [character] = hidden.exec(text) ?? [];
+  return (
+    character &&
+    `the unseen character U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}; write it without`
+  );
+}
+
 /** Returns why a member of a record cannot have a value. Returns undefined if it can. */
 function whyUnfit(record: RecordKind, field: string, value: unknown): string | undefined {
   if (fixed.includes(field)) return `cannot change ${field}; correct another member`;
-  const [character] = hidden.exec(JSON.stringify(value)) ?? [];
-  if (character !== undefined)
-    return `has a value with the unseen character U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}; write it without`;
-  const [fault] = checkRecord({ record, id: "x", name: "x", [field]: value });
-  return fault && `has a value that does not fit: ${fault.field} ${fault.reason}`;
+  const fault = whyHidden(JSON.stringify(value));
+  if (fault !== undefined) return `has a value with ${fault}`;
+  const [unfit] = checkRecord({ record, id: "x", name: "x", [field]: value });
+  return unfit && `has a value that does not fit: ${unfit.field} ${unfit.reason}`;
 }
 
 /** Readers of corrections by their keys. Each returns a correction without its line, a reason, or false. */
@@ -97,6 +105,8 @@ function correctionOf(given: Given | null): object | string {
     return "must be a JSON object";
   const { why, ...rest } = given;
   if (!isText(why)) return 'needs "why": the reason for the correction, in a sentence';
+  const fault = whyHidden(why);
+  if (fault !== undefined) return `has in "why" ${fault}`;
   const found = readers[Object.keys(rest).toSorted().join()]?.(rest) || null;
   if (found === null) return `is no correction; write ${shapes.join(", or ")}, each with "why"`;
   return typeof found === "string" ? found : { ...found, why };

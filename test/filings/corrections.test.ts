@@ -51,6 +51,7 @@ test("a line that is no correction is refused with its number and what to write"
       field("name", '"Ann\\u0085Smith"'),
       /:2: has a value with the unseen character U\+0085; write/,
     ],
+    ['{"gp":"a","is":"A","why":"w\\nx"}', /:2: has in "why" the unseen character U\+000A; write/],
     [field("title", '["x"]'), /:2: has a value that does not fit: title must be/],
     [field("__proto__", "{}"), /:2: has a value that does not fit: __proto__ is not a member of a/],
     [field("start_date", '"2026-02-31"'), /:2: has a value that does not fit: start_date/],
