@@ -65,7 +65,7 @@ export type TakeQuota = (
   requests: number,
 ) => Promise<QuotaStatus | null>;
 
-/** What the account worker answers: a request for a page, or for the explanation of the record with an id. */
+/** Request to the account worker: for a page, or for the explanation of the record with an id. */
 export type Asked = { request: PageRequest } | { explain: string };
 
 /** Messages from the HTTP thread. */

@@ -7,12 +7,13 @@ import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import type { Evidence } from "#records/canonical.ts";
 import { type Explanation, explainedKinds, statementOf } from "#records/explanation.ts";
+import { cut } from "#records/fields.ts";
 import { isUnchanged } from "./dataset-hash.ts";
 import type { Generation } from "./generation.ts";
 import { openAs, otherFileWords, refusalOf } from "./open-generation.ts";
 import { arraysOf } from "./rows.ts";
 
-const [rowsMax, textLengthMax] = [20, 500];
+const rowsMax = 20;
 
 const documentColumns = ["form", "number", "filer", "filed_on", "url"] as const;
 const ownColumns = ["field", "text", "firm", "basis", "confidence", "is_taken", "why"] as const;
@@ -29,9 +30,7 @@ const hidden = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/gu;
 
 function tidy(value: string | number | null): string | number | null {
   if (typeof value !== "string") return value;
-  const text = value.toWellFormed().replace(hidden, " ").trim();
-  if (text.length <= textLengthMax) return text;
-  return `${text.slice(0, textLengthMax - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+  return cut(value.toWellFormed().replace(hidden, " ").trim());
 }
 
 /** Returns what is kept of the evidence that a source gives. Returns null if it gives none. */

@@ -5,6 +5,7 @@ import { looksLikeFormula } from "#csv.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { GpLink } from "#records/common.ts";
 import type { RecordOf } from "#records/declarations.ts";
+import { cut } from "#records/fields.ts";
 import { Fund } from "#records/gp.ts";
 import {
   kinds as allKinds,
@@ -257,8 +258,7 @@ function cellXml(place: string, cell: SheetCell): string {
 const textLengthMax = 32_767;
 
 function textXml(place: string, number: number, text: string): string {
-  const fitting = text.length <= textLengthMax ? text : `${text.slice(0, textLengthMax - 1)}…`;
-  return `<c r="${place}" s="${number}" t="inlineStr"><is><t xml:space="preserve">${escapeXml(fitting)}</t></is></c>`;
+  return `<c r="${place}" s="${number}" t="inlineStr"><is><t xml:space="preserve">${escapeXml(cut(text, textLengthMax))}</t></is></c>`;
 }
 
 const toEscape =

@@ -295,7 +295,7 @@ async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<string, vo
       yield* decodedLines(rest.subarray(0, end));
       rest = rest.subarray(end + 1);
     }
-    // So many bytes have more characters than a row may have.
+    // A UTF-16 code unit takes at most three bytes, so the row is too long.
     if (rest.length > 3 * rowLengthMax) break;
   }
   if (rest.length > 0) yield decoded(rest);

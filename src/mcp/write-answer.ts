@@ -4,6 +4,7 @@ import { embeddedListCut } from "#operations/hints.ts";
 import type { Operation } from "#operations/operation.ts";
 import { embedsTooFew, metaOf, paginationOf, recordText } from "#operations/page.ts";
 import { type Declaration, declarations } from "#records/declarations.ts";
+import { cut } from "#records/fields.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import type { Bounds, ReadModel } from "#search/read-model.ts";
 
@@ -169,8 +170,7 @@ function* shorterRecords(kind: RecordKind, record: object): Iterable<string> {
     }
   yield briefText(kind, record);
   yield JSON.stringify(inBrief(kind, record), (_, value: unknown) => {
-    if (typeof value === "string" && value.length > 100)
-      return `${value.slice(0, 100).toWellFormed()}…`;
+    if (typeof value === "string") return cut(value, 100);
     return Array.isArray(value) ? value.slice(0, 5) : value;
   });
 }

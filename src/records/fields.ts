@@ -23,7 +23,16 @@ const timePattern = `${yearPattern}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T[0-
 /** Largest integer up to which JSON readers that use 64-bit floats are exact. */
 const wholeMax = Number.MAX_SAFE_INTEGER;
 
-export const text = (description: string, lengthMax = 500) =>
+/** Maximum length of most texts, in UTF-16 code units. */
+const textLengthMax = 500;
+
+/** Returns a text that is at most so long. Ends one that is longer with `…`, behind no blank and no half of a character. */
+export const cut = (written: string, lengthMax = textLengthMax): string =>
+  written.length <= lengthMax
+    ? written
+    : `${written.slice(0, lengthMax - 1).replace(/[\ud800-\udbff]$|\s+$/, "")}…`;
+
+export const text = (description: string, lengthMax = textLengthMax) =>
   Type.String({ description, minLength: 1, maxLength: lengthMax });
 
 /** Declares the public id of a kind of record. */

@@ -118,12 +118,6 @@ export const shortKey = (key: string): string =>
     ? key
     : `${key.slice(0, 140).toWellFormed()} ${hash("sha256", key, "hex").slice(0, 32)}`;
 
-/** Returns a text that is at most so long, with `…` for what was cut off. */
-export const cut = (text: string, lengthMax = 500): string =>
-  text.length <= lengthMax
-    ? text
-    : `${text.slice(0, lengthMax - 1).replace(/[\ud800-\udbff]$|\s+$/, "")}…`;
-
 /**
  * Returns a name in mixed case if it is all capitals or all small letters. Numerals and acronyms keep their capitals.
  * @param whole the name that `name` is part of, whose letters tell
@@ -263,11 +257,11 @@ export function ownerName({ name }: AdviserOwner) {
   return { first, middle, last: [last, ...more].filter(Boolean).join(" ") };
 }
 
-/** Returns a person's first and last name as two that mean one person mostly are equal: folded, without middle names. */
+/** Returns a key by which spellings of a person's name mostly agree: first and last name, folded, without middle names. */
 export const personKey = ({ first, last }: Pick<RelatedPerson, "first" | "last">): string =>
   `${fold(first ?? "").split(" ")[0]} ${fold(last ?? "")}`;
 
-/** Returns the value whose spelling most of some values have, at least one; of equals the longest, then the first by bytes. */
+/** Returns a value of the most frequent spelling; of equals the longest, then the first by bytes. @param values at least one. */
 export function mostFrequent<T>(values: readonly T[], spell: (value: T) => string = String) {
   const spelled = [...Map.groupBy(values, spell)].sort(
     ([a, some], [b, others]) =>

@@ -1,9 +1,10 @@
 /** Tells what filings report, and when: offerings with their totals, and signals, which are what is new in each filing. */
 import type { AdviserFiling, FormD } from "#filings/rows.ts";
 import type { CanonicalSignal, EvidenceDocument } from "#records/canonical.ts";
+import { cut } from "#records/fields.ts";
 import { fold } from "#records/fold.ts";
 import { isRealEstateFund, realEstateWord } from "./classify.ts";
-import { cut, ownerName, readable, shortKey } from "./names.ts";
+import { ownerName, readable, shortKey } from "./names.ts";
 
 /**
  * Returns the date of a filing. One that no header and no index dates has the year of its accession number, which is

@@ -3,10 +3,11 @@ import type { Correction } from "#filings/corrections.ts";
 import type { AdviserFiling, FormD, RelatedPerson } from "#filings/rows.ts";
 import type { CanonicalPrincipal, Evidence, EvidenceDocument } from "#records/canonical.ts";
 import type { Provenance } from "#records/common.ts";
+import { cut } from "#records/fields.ts";
 import { fold } from "#records/fold.ts";
 import type { ownershipBands, principalRoles } from "#records/vocabulary.ts";
 import { correctionOf, evidenceOf, stated, statementOf } from "./evidence.ts";
-import { cut, entityOf, isAlike, mostFrequent, ownerName, readable, shortKey } from "./names.ts";
+import { entityOf, isAlike, mostFrequent, ownerName, readable, shortKey } from "./names.ts";
 import { adviserFormOf, filedOn, formOf } from "./offerings.ts";
 import words from "./people-words.json" with { type: "json" };
 import type { ResolvedGp, Vehicle } from "./vehicles.ts";
@@ -34,7 +35,7 @@ interface Mention {
   roles: Role[];
   band: Band | null;
   since: string | null;
-  /** What links the subject to the GP. */
+  /** Link of the subject to the GP. */
   link: Pick<Provenance, "basis" | "confidence">;
 }
 
@@ -164,7 +165,7 @@ const vehicleMentions = ({ cik, filings, link }: Vehicle<FormD>): Mention[] =>
           ...nameParts(person),
           crd: null,
           title: clarification === null ? `${said} of ${issuer}` : `${role} (${issuer})`,
-          // What follows "of" is a firm and its role: "Manager of A, the General Partner of the Issuer".
+          // After "of" stands a firm and its role: "Manager of A, the General Partner of the Issuer".
           roles: [...roles, ...rolesIn(clarification?.split(/\b(?:of|for|at)\b/i)[0] ?? null)],
           band: null,
           since: null,

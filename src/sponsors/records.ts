@@ -18,11 +18,12 @@ import type {
   SourceEntry,
 } from "#records/canonical.ts";
 import type { ExternalIds, Provenance } from "#records/common.ts";
+import { cut } from "#records/fields.ts";
 import { fold } from "#records/fold.ts";
 import { type Fund, fundsMax, largestFirst } from "#records/gp.ts";
 import { sizeBand, subjectsOf, tagsOf } from "./classify.ts";
 import { type Candidate, correctionOf, evidenceOf, stated, statementOf } from "./evidence.ts";
-import { cut, entityOf, firmKey, mostFrequent, readable } from "./names.ts";
+import { entityOf, firmKey, mostFrequent, readable } from "./names.ts";
 import {
   adviserFormOf,
   adviserSignals,
