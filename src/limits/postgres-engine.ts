@@ -4,13 +4,22 @@ import {
   placeName,
   type PostgresSession,
   type PreparedStatement,
+  type SessionLimits,
 } from "#store/postgres.ts";
 import type { Engine } from "./shared-counters.ts";
 
 const forgetEveryMilliseconds = 600_000;
 
-/** Opens an engine. @param url database, reached directly or through a session pooler. */
-export function openPostgresEngine(url: string): Engine {
+/**
+ * Opens an engine.
+ * @param url database, reached directly or through a session pooler.
+ * @param limits waits of a session, in ms. A statement that waits longer for a row is given up, because the outage mode
+ *   applies by then.
+ */
+export function openPostgresEngine(
+  url: string,
+  limits: Partial<SessionLimits> = { connect: 500, statement: 1000 },
+): Engine {
   let session: PostgresSession | null = null;
   let attempt = 0;
   let forgotAt = performance.now();
@@ -37,8 +46,7 @@ export function openPostgresEngine(url: string): Engine {
       const own = ++attempt;
       const opened = await connectPostgres(url, {
         name: "gp-records counters",
-        // A statement that waits longer for a row is given up, because the outage mode applies by then.
-        limits: { connect: 500, statement: 1000 },
+        limits,
         settings: sessionSettings,
         onEnd() {
           if (attempt === own) onLost(new Error("the connection ended"));

@@ -74,7 +74,8 @@ const usualLimits = {
   idleInTransaction: 5000,
 };
 
-type SessionLimits = typeof usualLimits;
+/** Waits of a session, in ms. */
+export type SessionLimits = typeof usualLimits;
 
 /**
  * Returns the query that sets up a session. A pooler refuses settings that it does not know if they are sent when

@@ -36,6 +36,9 @@ insert into test_clock values (0);
 create or replace function quota_now() returns bigint language sql volatile as $$ select now from test_clock $$;
 `;
 
+/** As long as a busy machine may take, in ms: with these no session is given up. */
+const patient = { connect: 30_000, statement: 30_000, answer: 30_000 };
+
 /** Starts a PostgreSQL with two databases of counts, of which one has the clock of `setClock`. */
 export async function startCountingPostgres(): Promise<PostgresServer> {
   const server = await startPostgres();
@@ -61,7 +64,7 @@ export async function startCountingPostgres(): Promise<PostgresServer> {
     name: "PostgreSQL",
     url: own,
     openEngine: async () => openPostgresEngine(own),
-    openEngineWithClock: async () => openPostgresEngine(clocked),
+    openEngineWithClock: async () => openPostgresEngine(clocked, patient),
     async setClock(microseconds) {
       await admins.clocked.query("update test_clock set now = $1", [microseconds]);
     },

@@ -109,7 +109,10 @@ export async function publishShared(
   return version as string;
 }
 
-/** Asserts that of 400 requests at once 60 are admitted, in turn to each instance and each time on a new account. */
+/**
+ * Asserts that of 400 requests at once 60 are admitted, in turn to each instance and each time on a new account. A round in
+ * which an instance could not reach the counts for a moment says nothing of them, and is repeated: one in ten at most.
+ */
 export async function assertSixtyEachTime(
   t: TestContext,
   shared: Shared,
@@ -119,11 +122,15 @@ export async function assertSixtyEachTime(
 ): Promise<void> {
   const agents = instances.map(() => new Agent({ keepAlive: true }));
   const admitted: number[] = [];
+  const repeatsMax = Math.ceil(rounds / 10);
   const keys: string[] = [];
-  for (let round = 0; round < rounds; round++) keys.push(await newSharedKey(shared));
+  for (let round = 0; round < rounds + repeatsMax; round++) keys.push(await newSharedKey(shared));
   if (cores === "busy") keepCoresBusy(t);
+  const outages = () => instances.reduce((sum, instance) => sum + instance.outages(), 0);
   for (const key of keys) {
+    if (admitted.length === rounds) break;
     await Promise.all(instances.map(untilShared));
+    const before = outages();
     const answers = await Promise.all(
       Array.from({ length: 400 }, (_, i) => {
         const turn = i % instances.length;
@@ -133,11 +140,12 @@ export async function assertSixtyEachTime(
     );
     const countOf = (wanted: number) => answers.filter(({ status }) => status === wanted).length;
     assert.equal(countOf(200) + countOf(429), 400);
-    admitted.push(countOf(200));
+    // An instance is back to shared counts only once it has written of the outage.
+    await Promise.all(instances.map(untilShared));
+    if (outages() === before) admitted.push(countOf(200));
   }
   for (const agent of agents) agent.destroy();
-  const outages = instances.map((instance) => instance.outages());
-  t.diagnostic(`admitted: ${admitted.join(", ")}; outages of each instance: ${outages.join(", ")}`);
+  t.diagnostic(`admitted: ${admitted.join(", ")}; outages: ${outages()}`);
   assert.deepEqual(admitted, Array<number>(rounds).fill(60));
 }
 
