@@ -1,6 +1,7 @@
 /** Draws folders of public filings: whole ones, and ones with a file or an archive that is damaged. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import fc, { type Arbitrary } from "fast-check";
 import { temporaryFolder } from "../../bench/clean-up.ts";
 import { primaryDocument, submission } from "../../test/filings/submission.ts";
@@ -23,7 +24,7 @@ const contacts = [
 ];
 
 const words = [
-  "Indefinite", "None", "N/A", "*", "LIVE", "TEST", "D/A", "YES", "true", "-1", "1e9", "0", "Infinity",
+  "HTTPS://X.COM", "javascript:alert(1)", "Indefinite", "None", "N/A", "*", "LIVE", "TEST", "D/A", "YES", "true", "-1", "1e9", "0", "Infinity",
   "31-FEB-2026", "30-JUN-26", "9999-99-99", "021-999999", "0000000000", "C/O ACME MANAGEMENT LLC",
   "a series of Acme, LLC", "President of Acme LLC, the Manager", "(".repeat(4000), "LLC ".repeat(900),
   "Manager of A LLC, the Manager of B LLC, ".repeat(200),
@@ -60,7 +61,12 @@ const zipDamage = damageOf(
   [1, /TABLES|ISSUERS|OFFERING|ADV_Base/g, ["../$&", "/etc/x", "\\\\$&", "$&\0"]],
 );
 
-const archives = { quarter: "2026q2_d.zip", adv: "ADV_Filing_Data_20260701_20260731.zip" };
+const feed = "IA_FIRM_SEC_Feed_07_13_2026.xml";
+const archives = {
+  quarter: "2026q2_d.zip",
+  adv: "ADV_Filing_Data_20260701_20260731.zip",
+  feed: `${feed}.gz`,
+};
 type Archive = keyof typeof archives;
 
 /** A small folder that is right, by path; members of an archive below its key. */
@@ -71,8 +77,9 @@ async function readWhole(): Promise<ReadonlyMap<string, Buffer>> {
   await writeFilingFolder(folder, { size: 2 });
   const files = new Map<string, Buffer>();
   const other = readdirSync(folder).filter((name) => !name.endsWith(".zip"));
-  for (const name of other) files.set(name, readFileSync(join(folder, name)));
-  for (const [key, name] of Object.entries(archives))
+  for (const name of other)
+    files.set(name === feed ? `feed/${feed}` : name, readFileSync(join(folder, name)));
+  for (const [key, name] of Object.entries(archives).filter(([one]) => one !== "feed"))
     for (const [member, bytes] of Object.entries(await unzipped(join(folder, name))))
       files.set(`${key}/${member.split("/").at(-1)}`, bytes);
   files.set("larch.txt", Buffer.from(submission("0001700001-26-000001")));
@@ -127,7 +134,8 @@ export async function makeFolder(draft: FolderDraft): Promise<FuzzFolder> {
     if (unpacked.includes(key)) continue;
     const members = [...files].filter(([one]) => one.startsWith(`${key}/`));
     for (const [member] of members) files.delete(member);
-    const zip = await zipped(Object.fromEntries(members));
+    const zip =
+      key === "feed" ? gzipSync(members[0]![1]) : await zipped(Object.fromEntries(members));
     const isDamaged = path.startsWith(`${key}/`);
     files.set(archives[key], isDamaged ? spoilt(zip, zipDamages) : zip);
   }

@@ -1,6 +1,7 @@
-/** Reads the tables of Form ADV that the SEC publishes, one member of an archive at a time. */
+/** Reads Form ADV: the tables that the SEC publishes, one member of an archive at a time, and its daily feed of firms. */
 import { basename } from "node:path";
-import { ImportFault } from "#importers/import-fault.ts";
+import { SaxesParser } from "saxes";
+import { ImportFault, quoted } from "#importers/import-fault.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import columns from "./adv-columns.json" with { type: "json" };
 import {
@@ -15,8 +16,9 @@ import {
   text,
   whole,
 } from "./cells.ts";
+import { depthMax, malformed } from "./form-d.ts";
 import type { PlaceReader } from "./places.ts";
-import type { AdviserFiling, AdvRow, RowOrigin } from "./rows.ts";
+import type { AdviserFiling, AdvRow, Firm, RowOrigin } from "./rows.ts";
 
 /** Kinds of members that are read, each with the pattern of the member's name. */
 const kinds = {
@@ -68,14 +70,11 @@ export async function readAdv(
       return true;
     }
     if (length !== header.length) return false;
-    const values = Object.fromEntries(
-      Object.keys(columns[kind]).map((name) => {
-        const index = indexes[name];
-        return [name, (cellReaders[name] ?? text)(index === undefined ? null : cellAt(index))];
-      }),
-    ) as Values;
-    if (kind === "base") values["legalName"] ??= values["businessName"]!;
-    if (columns.needed[kind].some((name) => values[name] === null)) return false;
+    const values = valuesOf(kind, (name) => {
+      const index = indexes[name];
+      return index === undefined ? null : cellAt(index);
+    });
+    if (values === null) return false;
     taken++;
     add(rowOf(kind, values, { isExempt, origin: { ...origin, line } }, placeOf));
     return true;
@@ -116,6 +115,15 @@ function indexesOf(kind: AdvMember["kind"], header: readonly string[], file: str
 
 /** Values of a row by the name of their column. */
 type Values = Record<string, string | null>;
+
+/** Returns the values of a row. Returns null if it lacks what every row needs. */
+function valuesOf(kind: AdvMember["kind"], cellOf: (name: string) => string | null): Values | null {
+  const values = Object.fromEntries(
+    Object.keys(columns[kind]).map((name) => [name, (cellReaders[name] ?? text)(cellOf(name))]),
+  ) as Values;
+  if (kind === "base") values["legalName"] ??= values["businessName"]!;
+  return columns.needed[kind].some((name) => values[name] === null) ? null : values;
+}
 
 const idIn = (cell: string | null) => /^[\w-]{1,40}$/.exec(text(cell) ?? "")?.[0] ?? null;
 
@@ -272,4 +280,88 @@ function rowAt(bytes: Buffer, start: number, isLast: boolean): Row | undefined {
 function decode(bytes: Buffer): string {
   const written = decoded(bytes);
   return written.includes('""') ? written.replaceAll('""', '"') : written;
+}
+
+const feedRoot = "IAPDFirmSECReport";
+/** Matches the beginning of a feed of firms. */
+export const feedBeginning = new RegExp(String.raw`^\s*<(?:[^]*<)?${feedRoot}[\s>]`);
+const feedCells: Readonly<Record<string, string>> = columns.feed;
+const feedElements = new Set(Object.values(feedCells).map((cell) => cell.split("@")[0]));
+/** Bytes between the begins of two elements. A text that never ends would otherwise fill the memory. */
+const gapBytesMax = 1024 * 1024;
+
+/**
+ * Reads the SEC's daily feed of firms as it arrives, and adds them one by one with the day of the feed.
+ * @returns the firms without a CRD number, a name or the date of a filing.
+ * @throws ImportFault if the feed is cut off, is not well-formed, or has no date or no firm that can be read.
+ */
+export async function readFirmFeed(
+  bytes: AsyncIterable<Buffer>,
+  file: string,
+  placeOf: PlaceReader,
+  add: (firm: Firm, feedOn: string) => void,
+): Promise<RejectedRows> {
+  const rejected: RejectedRows = { count: 0, firstLine: null };
+  let [depth, gapBytes, line, taken] = [0, 0, 1, 0];
+  let feedOn: string | null = null;
+  /** Attributes of the firm by element and name. */
+  let cells: Record<string, string> = {};
+  let website: string | null = null;
+  let content = "";
+  const parser = new SaxesParser({ position: true, xmlns: false });
+  const refuse = (reason: string) => {
+    throw new ImportFault(file, parser.line, reason);
+  };
+  parser.on("error", ({ message }) => refuse(malformed(message)));
+  parser.on("opentag", ({ name, attributes }) => {
+    if (depth === 0) feedOn = date(attributes["GenOn"]);
+    if (depth === 0 && name !== feedRoot)
+      refuse(`begins with ${quoted(name)}, not ${feedRoot}; download it again`);
+    if (++depth > depthMax) refuse(malformed(`elements lie more than ${depthMax} deep`));
+    [gapBytes, content] = [0, ""];
+    if (name === "Firm") [cells, website, line] = [{}, null, parser.line];
+    if (feedElements.has(name))
+      for (const [key, value] of Object.entries(attributes)) cells[`${name}@${key}`] ??= value;
+  });
+  parser.on("text", (written) => void (content += written));
+  parser.on("closetag", ({ name }) => {
+    depth--;
+    if (name === "WebAddr") website ??= ownSite(decodedCell(content));
+    if (name !== "Firm") return;
+    const values = valuesOf("base", (column) => decodedCell(cells[feedCells[column] ?? ""] ?? ""));
+    if (values !== null && feedOn !== null) {
+      taken++;
+      const source = { isExempt: cells["Rgstn@FirmType"] === "ERA", origin: { file, line } };
+      const { filing } = rowOf("base", values, source, placeOf) as AdvRow & { kind: "base" };
+      add({ ...filing, website }, feedOn);
+    } else if (rejected.count++ === 0) rejected.firstLine = line;
+  });
+  for await (const chunk of bytes) {
+    gapBytes += chunk.length;
+    if (gapBytes > gapBytesMax) refuse(malformed(`no element in ${gapBytesMax} bytes`));
+    // One character for each byte. Names of elements are in ASCII, and cells are decoded one by one.
+    parser.write(chunk.toString("latin1").replace(/^\xef\xbb\xbf/, ""));
+  }
+  if (depth > 0) refuse(`ends before </${feedRoot}> and is cut off; download it again`);
+  parser.close();
+  if (taken > 0) return rejected;
+  const reason = `has no date, or no firm with a CRD number, a name and a filing date; download it again`;
+  throw new ImportFault(file, rejected.firstLine, reason);
+}
+
+/** Decodes a cell that has one character for each byte, unless a reference brought another. */
+const decodedCell = (written: string): string =>
+  /^[\0-\xff]*$/.test(written) ? decoded(Buffer.from(written, "latin1")) : written;
+
+/** Hosts of pages that say something of a firm and are not its own. */
+const foreignHost =
+  /(?:^|\.)(?:(?:linkedin|facebook|fb|twitter|x|instagram|youtube|vimeo|tiktok|threads|pinterest|snapchat|reddit|medium|substack|yelp|glassdoor|crunchbase|spotify|soundcloud|apple|weibo|qq|(?<!sites\.)google)\.com|youtu\.be|bsky\.app|t\.me|g\.page|sec\.gov|finra\.org)$/;
+
+/** Returns an address of the web, which most firms file in capitals. Returns null unless the site is the firm's own. */
+function ownSite(written: string): string | null {
+  const site = text(written) ?? "";
+  const cased = /[a-z]/.test(site) ? site : site.toLowerCase();
+  const url = URL.parse(/^https?:/i.test(cased) ? cased : `https://${cased}`);
+  const isOwn = url?.username === "" && /\.[a-z][a-z\d-]+$/.test(url.hostname);
+  return isOwn && !foreignHost.test(url.hostname) && url.href.length <= 2000 ? url.href : null;
 }

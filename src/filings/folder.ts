@@ -10,11 +10,12 @@ import {
   statSync,
 } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { crc32 } from "node:zlib";
+import { pipeline } from "node:stream";
+import { crc32, createGunzip } from "node:zlib";
 import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { ImportFault, quoted } from "#importers/import-fault.ts";
 import { whyClosed } from "#importers/source-file.ts";
-import { type AdvMember, advMemberOf, readAdv } from "./adv.ts";
+import { type AdvMember, advMemberOf, feedBeginning, readAdv, readFirmFeed } from "./adv.ts";
 import { accessionIn, date, type RejectedRows, type SkipReason } from "./cells.ts";
 import { type Correction, looksLikeCorrections, readCorrections } from "./corrections.ts";
 import {
@@ -34,8 +35,10 @@ const newReport = (leftOut: { file: string; reason: string }[]) => ({
   /** Filings that are in the rows, each once. */
   formD: 0,
   advisers: 0,
-  /** Date of the newest filing of each form; null without one. */
-  newest: { form_d: null, form_adv: null } as Record<"form_d" | "form_adv", string | null>,
+  /** Firms of daily feeds, each once. */
+  firms: 0,
+  /** Date of the newest filing of each form, and of the newest daily feed; null without one. */
+  newest: {} as Record<"form_d" | "form_adv" | "firm_feed", string | null>,
   /** Filings of which neither a header nor a quarter tells the file number. */
   unnumbered: 0,
   /** Filings of which neither a header nor an index tells the date. */
@@ -170,6 +173,7 @@ const otherFormats: readonly (readonly [beginning: RegExp, reason: string])[] = 
     "is a web page, or an error message of the site it came from; download the file again",
   ],
 ];
+const zippedFeed = /^IA_FIRM_SEC_Feed_.*\.gz$/i;
 const submission = /^\s*(?:-----BEGIN PRIVACY|<SEC-DOCUMENT>|<SEC-HEADER>|<SUBMISSION>)/;
 const submissionForm = /^(?:CONFORMED SUBMISSION TYPE:|<TYPE>)[ \t]*([^\r\n<]+?)\s*$/m;
 const formXml = /^\s*<(?:[^]*<)?edgarSubmission[\s>]/;
@@ -188,6 +192,16 @@ async function readFile(file: string, reader: Reader): Promise<void> {
     throw new ImportFault(file, null, reason);
   };
   if (/^PK(?:\x03\x04|\x05\x06)/.test(beginning)) return readArchive(file, reader);
+  // By its name, so that a damaged one is not left out unseen.
+  const isZippedFeed = zippedFeed.test(basename(file)) && beginning.startsWith("\x1f\x8b");
+  if (isZippedFeed || feedBeginning.test(beginning)) {
+    const { report, store, placeOf, count } = reader;
+    const bytes = isZippedFeed ? unzippedOf(file) : createReadStream(file);
+    count("firm_feed");
+    const rejected = await readFirmFeed(bytes, file, placeOf, store.addFirm);
+    if (rejected.count > 0) report.rejectedRows.push({ file, ...rejected });
+    return;
+  }
   const other = otherFormats.find(([shape]) => shape.test(beginning));
   if (other !== undefined) {
     const [, reason] = other;
@@ -397,6 +411,15 @@ function whyRefused(
   return isBomb(entry.uncompressedSize, entry.compressedSize) || isBomb(total, fileSize)
     ? `unzips to more than ${ratioMax} times its size, as a zip bomb does`
     : undefined;
+}
+
+/** Yields what a file in gzip holds. @throws ImportFault if it is damaged. */
+async function* unzippedOf(file: string): AsyncGenerator<Buffer, void> {
+  try {
+    yield* pipeline(createReadStream(file), createGunzip(), () => {});
+  } catch (error) {
+    throw damaged(file, error);
+  }
 }
 
 async function* contentsOf(path: string, zip: ZipFile, entry: Entry): AsyncGenerator<Buffer, void> {

@@ -312,7 +312,11 @@ function decodedLines(bytes: Buffer): string[] {
 
 /** Largest filing that is read. The largest real ones, with 100 persons and 100 issuers, have less than a tenth. */
 const filingBytesMax = 4 * 1024 * 1024;
-const depthMax = 20;
+export const depthMax = 20;
+
+/** Returns the reason to refuse a document. @param message begins with a line and a column if it is the parser's. */
+export const malformed = (message: string): string =>
+  `is not well-formed XML: ${message.replace(/^\d+:\d+: |\.$/g, "")}; download it again`;
 
 /** Element of a document: its own text, and its children by name. */
 interface Element {
@@ -424,9 +428,9 @@ function parse(written: string, start: number, { file }: RowOrigin): Element {
   const parser = new SaxesParser({ position: true });
   const refuse = (reason: string) => {
     const line = lineOf(start) + parser.line - 1;
-    throw new ImportFault(file, line, `is not well-formed XML: ${reason}; download it again`);
+    throw new ImportFault(file, line, malformed(reason));
   };
-  parser.on("error", ({ message }) => refuse(message.replace(/^\d+:\d+: /, "").replace(/\.$/, "")));
+  parser.on("error", ({ message }) => refuse(message));
   parser.on("opentag", ({ name }) => {
     if (open.length > depthMax) refuse(`elements lie more than ${depthMax} deep`);
     const element = newElement();

@@ -148,6 +148,15 @@ export interface AdviserFiling {
   origin: RowOrigin;
 }
 
+/** Facts of a filing of Form ADV without its schedules. */
+type AdviserFacts = Omit<AdviserFiling, "ciks" | "owners" | "funds">;
+
+/** What the SEC's daily feed of firms says of an adviser, by its latest filing. Its `filingId` is the CRD number. */
+export interface Firm extends AdviserFacts {
+  /** Address of the firm's own site; null if it names none but pages of social networks. */
+  website: string | null;
+}
+
 /** Tells the metropolitan area of an address. */
 export interface Geography {
   /** Returns the title of the area, such as `Dallas-Fort Worth-Arlington, TX`; null if the folder does not say. */
@@ -164,6 +173,10 @@ export interface Filings {
   formDOf(accessions: readonly string[]): FormD[];
   /** Returns the filings of an adviser, oldest first. */
   adviserFilingsOf(crd: string): readonly AdviserFiling[];
+  /** Yields firms by CRD, each as the newest feed has it. */
+  firms(): Iterable<Firm>;
+  /** Returns a firm as the newest feed has it. Returns undefined if no feed does. */
+  firmOf(crd: string): Firm | undefined;
   corrections: readonly Correction[];
   geography: Geography;
   close(): void;
@@ -171,7 +184,7 @@ export interface Filings {
 
 /** Row of a member of an archive of Form ADV. Rows of one filing are joined by its FilingID, in whatever order. */
 export type AdvRow = { filingId: string } & (
-  | { kind: "base"; filing: Omit<AdviserFiling, "ciks" | "owners" | "funds"> }
+  | { kind: "base"; filing: AdviserFacts }
   | { kind: "owners"; owner: AdviserOwner }
   | { kind: "funds"; referenceId: string; fund: Omit<AdviserFund, "partnerNames" | "formDFiles"> }
   | { kind: "partners"; referenceId: string; name: string }
@@ -251,7 +264,7 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
   );
   const adviserFiling = ({ id, row }: Row): AdviserFiling => {
     const parts = findParts.all(id).map((part) => JSON.parse(part["row"] as string) as AdvRow);
-    return joined(JSON.parse(row) as Base, parts);
+    return joined(JSON.parse(row) as AdviserFacts, parts);
   };
 
   return {
@@ -270,6 +283,11 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
       const reference = "referenceId" in row ? row.referenceId : "";
       return addPart(row.filingId, row.kind, reference, JSON.stringify(row));
     },
+    /** Adds a firm of a feed. Of two feeds the newer is kept. @param feedOn day of the feed. */
+    addFirm(firm: Firm, feedOn: string): void {
+      const { crd, filedOn } = firm;
+      addFiling(firm, "feed", crd, crd, filedOn, -Date.parse(feedOn) / 86_400_000);
+    },
     /** Ends the writing, gives the dates of indexes to filings without one, and counts. */
     seal() {
       db.exec(`
@@ -282,13 +300,15 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
           count(*) filter (where form = 'D' and owner like 'cik:%') as unnumbered,
           count(*) filter (where form = 'D' and filed_on = '') as undated,
           count(*) filter (where form = 'ADV') as advisers,
+          count(*) filter (where form = 'feed') as firms,
           nullif(max(filed_on) filter (where form = 'D'), '') as form_d,
           max(filed_on) filter (where form = 'ADV') as form_adv,
+          date(max(-rank) filter (where form = 'feed') * 86400, 'unixepoch') as firm_feed,
           (select count(distinct filing_id) from part
             where filing_id not in (select id from filing where form = 'ADV')) as withoutBase
         from filing`);
-      const { form_d, form_adv, ...rest } = counts.get() as unknown as Counts;
-      return { ...rest, newest: { form_d, form_adv } };
+      const { form_d, form_adv, firm_feed, ...rest } = counts.get() as unknown as Counts;
+      return { ...rest, newest: { form_d, form_adv, firm_feed } };
     },
     *formD(): Generator<FormD, void> {
       for (const row of rowsOf("D")) yield formD(row);
@@ -308,6 +328,13 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
     },
     adviserFilingsOf: (crd: string): AdviserFiling[] =>
       (findAdviser.all(crd) as Row[]).map(adviserFiling),
+    *firms(): Generator<Firm, void> {
+      for (const { row } of rowsOf("feed")) yield JSON.parse(row) as Firm;
+    },
+    firmOf(crd: string): Firm | undefined {
+      const kept = find.get("feed", crd) as Pick<Row, "row"> | undefined;
+      return kept && (JSON.parse(kept.row) as Firm);
+    },
     close(): void {
       if (db.isOpen) db.close();
       rmSync(path, { force: true });
@@ -315,15 +342,14 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
   };
 }
 
-type Form = "D" | "ADV";
-type Counts = Record<"formD" | "unnumbered" | "undated" | "advisers" | "withoutBase", number> &
-  Record<"form_d" | "form_adv", string | null>;
+type Form = "D" | "ADV" | "feed";
+type Count = "formD" | "unnumbered" | "undated" | "advisers" | "firms" | "withoutBase";
+type Counts = Record<Count, number> & Record<"form_d" | "form_adv" | "firm_feed", string | null>;
 /** Row of the table `filing`. */
 type Row = Record<"id" | "owner" | "filed_on" | "row", string>;
 type RowOf<K extends AdvRow["kind"]> = Extract<AdvRow, { kind: K }>;
-type Base = RowOf<"base">["filing"];
 
-function joined(base: Base, rows: readonly AdvRow[]): AdviserFiling {
+function joined(base: AdviserFacts, rows: readonly AdvRow[]): AdviserFiling {
   const of = <K extends AdvRow["kind"]>(kind: K) =>
     rows.filter((row): row is RowOf<K> => row.kind === kind);
   const partners = Map.groupBy(of("partners"), ({ referenceId }) => referenceId);

@@ -1,5 +1,5 @@
 /** Tells what filings report, and when: offerings with their totals, and signals, which are what is new in each filing. */
-import type { AdviserFiling, FormD } from "#filings/rows.ts";
+import type { AdviserFiling, Firm, FormD } from "#filings/rows.ts";
 import type { CanonicalSignal, EvidenceDocument } from "#records/canonical.ts";
 import { cut } from "#records/fields.ts";
 import { fold } from "#records/fold.ts";
@@ -32,9 +32,9 @@ export const formOf = (filing: FormD) =>
     url: `https://www.sec.gov/Archives/edgar/data/${Number(filing.issuers[0]!.cik)}/${filing.accession.replaceAll("-", "")}/primary_doc.xml`,
   }) satisfies EvidenceDocument;
 
-export const adviserFormOf = (filing: AdviserFiling) =>
+export const adviserFormOf = (filing: AdviserFiling | Firm) =>
   ({
-    form: "Form ADV",
+    form: "website" in filing ? "Firm feed" : "Form ADV",
     number: filing.filingId,
     filer: filing.legalName,
     filed_on: filing.filedOn,

@@ -4,6 +4,7 @@ import type {
   AdviserFiling,
   AdviserFund,
   Filings,
+  Firm,
   FormD,
   Geography,
   Place,
@@ -59,7 +60,7 @@ export function* recordsOf(
     yield* vehicleEntries(filed(vehicle), filings, resolution, options);
 }
 
-const byDate = (one: AdviserFiling, other: AdviserFiling) =>
+const byDate = (one: AdviserFiling | Firm, other: AdviserFiling | Firm) =>
   Number(one.filedOn > other.filedOn) - Number(one.filedOn < other.filedOn);
 
 const entryOf = (
@@ -71,7 +72,7 @@ const entryOf = (
 function* gpEntries(
   gp: FiledGp,
   advisers: readonly AdviserFiling[],
-  { corrections, geography }: Filings,
+  { corrections, geography, firmOf }: Filings,
   { unmet }: Resolution,
   { publicId }: ResolveOptions,
 ): Iterable<SourceEntry> {
@@ -85,13 +86,15 @@ function* gpEntries(
     one.kind === "same"
       ? one.gps.every((id) => ids.has(id))
       : (one.kind === "is" || one.kind === "apart") && ids.has(one.gp);
+  const firms = gp.crds.flatMap((crd) => firmOf(crd) ?? []);
   const evidence = gpEvidence(
     gp,
     advisers,
+    firms,
     corrections.filter((one) => isOwn(one) && !unmet.has(one)),
   );
   const claims = keys.filter((key) => key !== gp.key);
-  yield entryOf(gpRecord(gp, advisers, geography), origin, { claims, evidence });
+  yield entryOf(gpRecord(gp, advisers.at(-1), firms, geography), origin, { claims, evidence });
   const personId = (key: string) => publicId("principal", key);
   for (const one of principalsOf(gp, advisers, corrections, unmet, personId)) {
     const { principal, ...rest } = one;
@@ -106,15 +109,19 @@ function* gpEntries(
 
 function gpRecord(
   gp: FiledGp,
-  advisers: readonly AdviserFiling[],
+  latest: AdviserFiling | undefined,
+  firms: readonly Firm[],
   geography: Geography,
 ): CanonicalGp {
   const { vehicles, legalName } = gp;
-  const latest = advisers.at(-1);
+  // The newest speaks first, the others of what it leaves out.
+  const said = [...(latest ? [latest] : []), ...firms].sort((one, other) => byDate(other, one));
+  const sized = said.find(({ aumUsd }) => aumUsd !== null);
+  const placed = said.find((one) => one.place.city !== null) ?? said[0];
   const forms = vehicles.flatMap(({ filings }) => filings);
   const places = forms.map(({ issuers }) => issuers[0]!.place);
   const placeKey = ({ city, state, country }: Place) => JSON.stringify([city, state, country]);
-  const place = latest?.place ?? mostFrequent(places, placeKey);
+  const place = placed?.place ?? mostFrequent(places, placeKey);
   const markets = vehicles.map((vehicle) => marketOf(vehicle, geography) ?? "").sort();
   const reported = latest?.funds ?? [];
   const findFund = fundFinder(reported);
@@ -124,10 +131,9 @@ function gpRecord(
     (vehicle) => !vehicle.isAccommodation && !isFeeder(findFund(vehicle), reported),
   );
   const { soldUsd } = totalsOf(counted.flatMap(({ filings }) => offeringsOf(filings)));
-  const aumUsd = latest?.aumUsd ?? null;
+  const aumUsd = sized?.aumUsd ?? null;
   const aliases = [
-    latest?.businessName ?? "",
-    ...(latest?.otherNames ?? []),
+    ...said.flatMap((one) => [one.businessName ?? "", one.legalName, ...one.otherNames]),
     ...vehicles.map((vehicle) => vehicle.link!.evidence.firm),
   ].filter(
     (name) =>
@@ -138,20 +144,21 @@ function gpRecord(
     id: gp.key,
     name: cut(gp.name),
     legal_name: legalName && cut(readable(legalName)),
+    website: firms.flatMap(({ website }) => website ?? [])[0] ?? null,
     aliases: known(aliases.map((name) => cut(readable(name)))).sort(),
     hq_city: place.city && cut(readable(place.city), 200),
     hq_state: place.state,
     hq_country: place.country,
     aum_usd: aumUsd,
-    aum_as_of: aumUsd === null ? null : latest!.filedOn,
+    aum_as_of: sized?.filedOn ?? null,
     raised_to_date_usd: soldUsd,
     ...subjectsOf(names),
     tags: [
       ...tagsOf(forms),
       ...(vehicles.length >= serialVehicles ? ["serial_filer"] : []),
-      ...(latest === undefined
-        ? []
-        : [latest.isExempt ? "exempt_reporting_adviser" : "registered_adviser"]),
+      ...said
+        .slice(0, 1)
+        .map(({ isExempt }) => (isExempt ? "exempt_reporting_adviser" : "registered_adviser")),
       ...(aumUsd ? [sizeBand(aumUsd)] : []),
     ],
     markets: known([geography.marketOf(place), ...markets]),
@@ -159,13 +166,13 @@ function gpRecord(
       cik: [...(latest?.ciks ?? []), ...vehicles.flatMap(ciksOf)],
       crd: gp.crds,
       lei: [latest?.lei],
-      sec_number: [latest?.secNumber],
+      sec_number: said.map(({ secNumber }) => secNumber),
       form_d_file: fileNumbers(forms),
       adv_fund: reported.map(({ fundId }) => fundId),
     }),
     funds: funds.slice(0, fundsMax),
     funds_total: funds.length,
-    provenance: provenanceOf(gp, latest),
+    provenance: provenanceOf(gp, said[0]),
   };
 }
 
@@ -244,7 +251,7 @@ const isFeeder = (fund: AdviserFund | undefined, funds: readonly AdviserFund[]):
   fund?.isFeeder === true &&
   funds.some(({ fundId }) => fundId !== null && fundId === fund.masterFundId);
 
-function provenanceOf(gp: FiledGp, latest: AdviserFiling | undefined): Partial<Provenance> {
+function provenanceOf(gp: FiledGp, latest: AdviserFiling | Firm | undefined): Partial<Provenance> {
   if (gp.isRenamed) return { basis: "corrected", confidence: 1 };
   if (latest !== undefined)
     return { basis: "stated", confidence: 1, url: adviserFormOf(latest).url };
@@ -358,20 +365,31 @@ function projectEvidence(
   return [...rows.sort(bestFirst), ...named];
 }
 
-/** Returns what makes a GP: corrections, its own Form ADV, and the best evidence of each vehicle. */
+/** Returns what makes a GP: corrections, its own Form ADV, what the feed of firms adds to it, and the best evidence of each vehicle. */
 function gpEvidence(
   { vehicles }: FiledGp,
   advisers: readonly AdviserFiling[],
+  firms: readonly Firm[],
   corrections: readonly Correction[],
 ): Evidence[] {
   const [latest, ...older] = advisers.toReversed();
   const others = older.map(({ filingId }) => filingId);
   const named = latest && { field: "1A", text: latest.legalName, firm: latest.legalName };
   const why = "an adviser speaks of itself";
+  const fed = firms.flatMap((firm) => {
+    const { legalName, aumUsd, website } = firm;
+    const isNewer = latest === undefined || byDate(firm, latest) > 0;
+    const told = { ...(isNewer && { LegalNm: legalName, Q5F2C: aumUsd }), WebAddr: website };
+    const quoted = Object.entries(told).filter(([, value]) => value !== null);
+    const field = quoted.map(([name]) => name).join(", ");
+    const text = quoted.map(([, value]) => value).join("; ");
+    return field === "" ? [] : [{ ...adviserFormOf(firm), ...stated, field, text, why }];
+  });
   const links = vehicles.map((vehicle) => [vehicle, vehicle.link!.evidence] as const);
   return [
     ...corrections.map((one) => evidenceOf(correctionOf(one))),
     ...(named ? [{ ...adviserFormOf(latest), ...stated, ...named, why, others }] : []),
+    ...fed,
     ...links.map(([vehicle, one]) => evidenceOf(one, filingOf(vehicle, one))).sort(bestFirst),
   ];
 }

@@ -9,7 +9,7 @@
  *    adviser of its state is called like is that adviser. Name and state never make one GP of two CRD numbers.
  * 4. Vehicles that nothing names join the one GP with whose vehicles they share an address and a person. Several that
  *    share both, and the first words of their names, make a GP called by those words.
- * 5. Advisers that invest in real estate are GPs without any vehicle, too.
+ * 5. Advisers that invest in real estate are GPs without any vehicle, too. The feed of firms alone makes no GP.
  *
  * The result depends on the rows alone, not on their order.
  */
@@ -228,8 +228,8 @@ function openHouses(
     gps(): ResolvedGp[] {
       const named = vehicles.filter((vehicle) => evidenceOf.has(vehicle));
       const byHouse = Map.groupBy(named, (vehicle) => houseOf(vehicle)!);
-      for (const crd of names.keys()) {
-        const house = houseUnder(crdKey(crd));
+      for (const [crd, { isFiled }] of names) {
+        const house = isFiled ? houseUnder(crdKey(crd)) : undefined;
         if (house !== undefined) byHouse.getOrInsertComputed(house, () => []);
       }
       const gps = Array.from(byHouse, ([house, own]): ResolvedGp => {

@@ -1,6 +1,6 @@
 /** Reads filings into vehicles, each with every firm that a filing or a Form ADV proposes as its sponsor. */
 import { fold } from "#records/fold.ts";
-import type { Filings, FormD, Place } from "#filings/rows.ts";
+import type { AdviserFiling, Filings, Firm, FormD, Place } from "#filings/rows.ts";
 import { candidatesOf } from "./candidates.ts";
 import { type Classification, classify, isRealEstateFund, mayBeRealEstate } from "./classify.ts";
 import { type Candidate, candidateOf } from "./evidence.ts";
@@ -76,9 +76,15 @@ const nameKeys = (name: string, state: string | null): string[] => {
   return [`${firmKey(name)}|${state}`, ...(stem.includes(" ") ? [`${stem}|${state}`] : [])];
 };
 
+interface AdviserName extends Pick<AdviserFiling, "legalName" | "filedOn">, Pick<Place, "state"> {
+  name: string;
+  /** False if only the feed of firms has the adviser. */
+  isFiled: boolean;
+}
+
 export function indexAdvisers(filings: Filings) {
   /** Latest name of each adviser by CRD number. */
-  const names = new Map<string, { name: string; legalName: string; state: string | null }>();
+  const names = new Map<string, AdviserName>();
   const byFile: Finder = new Map();
   const byFundName: Finder = new Map();
   /** CRD numbers by `firmKey` and state, and by stem and state. */
@@ -89,14 +95,20 @@ export function indexAdvisers(filings: Filings) {
   const realEstateAdvisers = new Set<string>();
   /** File numbers, and names, folded, of Real Estate Funds. */
   const realEstateFunds = new Set<string>();
+  /** Adds the names of an adviser. Returns false for a platform, whose funds are those of its customers. */
+  const addNames = (latest: AdviserFiling | Firm, isFiled: boolean): boolean => {
+    const { crd, legalName, businessName, otherNames, filedOn: date, place } = latest;
+    const { state } = place;
+    names.set(crd, { name: businessName ?? legalName, legalName, state, filedOn: date, isFiled });
+    if ([legalName, businessName].some((name) => name && professionIn(name) !== null)) return false;
+    for (const name of [legalName, businessName, ...otherNames])
+      if (name) for (const key of nameKeys(name, state)) add(byName, key, crd);
+    return true;
+  };
   for (const all of filings.advisers()) {
     const latest = all.at(-1)!;
-    const { crd, legalName, businessName, otherNames, place } = latest;
-    names.set(crd, { name: businessName ?? legalName, legalName, state: place.state });
-    // A platform's funds are those of its customers.
-    if ([legalName, businessName].some((name) => name && professionIn(name) !== null)) continue;
-    for (const name of [legalName, businessName, ...otherNames])
-      if (name) for (const key of nameKeys(name, place.state)) add(byName, key, crd);
+    const { crd, place } = latest;
+    if (!addNames(latest, true)) continue;
     const funds = all.flatMap((filing) => filing.funds);
     const known = new Set([
       place.addressHash,
@@ -112,6 +124,10 @@ export function indexAdvisers(filings: Filings) {
     }
     const share = latest.funds.filter(isRealEstateFund).length / latest.funds.length;
     if (share >= 0.5) realEstateAdvisers.add(crd);
+  }
+  for (const firm of filings.firms()) {
+    const known = names.get(firm.crd);
+    if (known === undefined || firm.filedOn > known.filedOn) addNames(firm, known !== undefined);
   }
   return { names, byFile, byFundName, byName, facts, realEstateAdvisers, realEstateFunds };
 }

@@ -64,6 +64,7 @@ test("an import of filings reports files, filings, vehicles and GPs, to people a
   assert.deepEqual(filings.files, {
     form_d_quarter: 4,
     adv: 1,
+    firm_feed: 1,
     corrections: 1,
     county_cbsa: 1,
     zip_county: 1,
@@ -75,9 +76,9 @@ test("an import of filings reports files, filings, vehicles and GPs, to people a
   const { named, unnamed } = filings.vehicles;
   const told = await text("import sec", folder, "--dry-run");
   const lines = [
-    `Files: 4 Form D quarters, 1 Form ADV file, 1 corrections file, 1 county table, 1 ZIP code table; 1 left out:`,
+    `Files: 4 Form D quarters, 1 Form ADV file, 1 firm feed, 1 corrections file, 1 county table, 1 ZIP code table; 1 left out:`,
     `  ${notes} is not a filing, nor another file that is read`,
-    `Filings: ${filings.form_d} of Form D, ${filings.form_adv} of Form ADV; left out: none.`,
+    `Filings: ${filings.form_d} of Form D, ${filings.form_adv} of Form ADV, ${filings.firms} firms of the firm feed; left out: none.`,
     `Vehicles: ${named} of ${named + unnamed} have a GP (${Math.floor((named * 100) / (named + unnamed))}%).`,
     `  correction in line 3 met nothing: Meets nothing`,
   ];
@@ -94,8 +95,9 @@ test("the figures of an import of filings stay with the dataset, and it shows th
   ).filings;
   assert.deepEqual(reports, { sec: figures });
   assert.deepEqual([files_left_out.length, rejected_rows, corrections_unmet.length], [1, [], 1]);
-  assert.deepEqual(figures.newest, { form_d: figures.newest.form_d, form_adv: "2026-07-11" });
-  assert.match(figures.newest.form_d, /^2026-06-\d\d$/);
+  const { form_d, ...others } = figures.newest;
+  assert.deepEqual(others, { form_adv: "2026-07-11", firm_feed: "2026-07-13" });
+  assert.match(form_d, /^2026-06-\d\d$/);
   const { records } = await json("datasets show");
   for (const [kind, members] of Object.entries<any>(figures.filled)) {
     assert.equal(members.records, records[kind]);
@@ -108,10 +110,13 @@ test("the figures of an import of filings stay with the dataset, and it shows th
   const lines = shown.trimEnd().split("\n");
   assert.equal(
     lines[0],
-    "Files: 4 Form D quarters, 1 Form ADV file, 1 corrections file, 1 county table, 1 ZIP code table.",
+    "Files: 4 Form D quarters, 1 Form ADV file, 1 firm feed, 1 corrections file, 1 county table, 1 ZIP code table.",
   );
   for (const line of lines.slice(1)) assert.ok(told.includes(line), line);
-  assert.match(shown, /^Newest: Form D 2026-06-\d\d, \d+ days ago; Form ADV 2026-07-11, \d+ days/m);
+  assert.match(
+    shown,
+    /^Newest: Form D 2026-06-\d\d, \d+ days ago; Form ADV 2026-07-11, \d+ days ago; firm feed 2026-07-13, \d+ days ago\.$/m,
+  );
   assert.match(shown, /^Filled of \d+ gps: .*\bprovenance 100%/m);
   // Another source's import carries them on.
   const other = join(dataDir, "own.ndjson");

@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { type AdvMember, advMemberOf, readAdv } from "#filings/adv.ts";
+import { type AdvMember, advMemberOf, readAdv, readFirmFeed } from "#filings/adv.ts";
 import { openPlaces } from "#filings/places.ts";
-import type { AdvRow } from "#filings/rows.ts";
+import type { AdvRow, Firm } from "#filings/rows.ts";
+import { ImportFault } from "#importers/import-fault.ts";
+import { firmFeed } from "./firm-feed.ts";
 
 const placeOf = openPlaces("salt");
+
+async function* pieces(bytes: Buffer, pieceBytes: number) {
+  for (let i = 0; i < bytes.length; i += pieceBytes) yield bytes.subarray(i, i + pieceBytes);
+}
 
 /** Reads a member that arrives in pieces of some bytes. */
 async function read(
@@ -13,14 +19,11 @@ async function read(
   pieceBytes = 7,
   isExempt = false,
 ) {
-  const bytes = Buffer.from(written);
-  async function* pieces() {
-    for (let i = 0; i < bytes.length; i += pieceBytes) yield bytes.subarray(i, i + pieceBytes);
-  }
+  const bytes = pieces(Buffer.from(written), pieceBytes);
   const rows: AdvRow[] = [];
   const origin = { file: "adv.zip!member.csv", line: 1 };
   const add = (row: AdvRow) => void rows.push(row);
-  const rejected = await readAdv({ kind, isExempt }, pieces(), origin, placeOf, add);
+  const rejected = await readAdv({ kind, isExempt }, bytes, origin, placeOf, add);
   return { rows, rejected };
 }
 
@@ -210,4 +213,118 @@ test("members are told apart by their names", () => {
     IA_1D3_CIK_20260701: "ciks",
   };
   for (const [name, kind] of Object.entries(all)) assert.equal(kindOf(`${name}.csv`), kind, name);
+});
+
+/** Reads a feed that arrives in pieces of some bytes. */
+async function readFeed(bytes: Buffer, pieceBytes = 7) {
+  const firms: [Firm, string][] = [];
+  const rejected = await readFirmFeed(
+    pieces(bytes, pieceBytes),
+    "feed.xml",
+    placeOf,
+    (firm, feedOn) => void firms.push([firm, feedOn]),
+  );
+  return { firms, rejected };
+}
+
+const quarry = {
+  Info: 'FirmCrdNb="300123" SECNb="802-12345" BusNm="QUARRY BEND &amp; CAF\xc9" LegalNm="QUARRY BEND CAPITAL, LLC"',
+  MainAddr: 'City="DALLAS" State="TX" Cntry="United States" PostlCd="75201-1234"',
+  Rgstn: 'FirmType="ERA"',
+  Filing: 'Dt="2026-09-30"',
+  Item5F: 'Q5F2A="1" Q5F2C="1840000000"',
+  sites: ["HTTPS://WWW.LINKEDIN.COM/COMPANY/QUARRY-BEND", "HTTP://WWW.QUARRYBEND.COM/HOME"],
+};
+
+test("a firm of the daily feed has its names, city, size and site, whichever piece it arrives in, and no street or phone", async () => {
+  const expected = {
+    filingId: "300123",
+    crd: "300123",
+    filedOn: "2026-09-30",
+    isExempt: true,
+    legalName: "QUARRY BEND CAPITAL, LLC",
+    businessName: "QUARRY BEND & CAFÉ",
+    otherNames: [],
+    secNumber: "802-12345",
+    lei: null,
+    place: {
+      city: "DALLAS",
+      state: "TX",
+      country: "US",
+      zip: "75201-1234",
+      addressHash: null,
+      firmInStreet: null,
+    },
+    aumUsd: 1_840_000_000,
+    website: "http://www.quarrybend.com/home",
+    origin: { file: "feed.xml", line: 4 },
+  };
+  const unnamed = { Info: 'FirmCrdNb="300124" BusNm="-" LegalNm=""', Filing: quarry.Filing };
+  const undated = { ...quarry, Filing: "" };
+  const latin = firmFeed("2026-11-27", [unnamed, quarry, undated]);
+  // Some feed may be in UTF-8, whatever it declares.
+  const utf8 = Buffer.from(latin.toString("latin1"), "utf8");
+  for (const bytes of [latin, utf8])
+    for (const pieceBytes of [1, 7, 10_000]) {
+      const { firms, rejected } = await readFeed(bytes, pieceBytes);
+      assert.deepEqual(firms, [[expected, "2026-11-27"]]);
+      assert.deepEqual(rejected, { count: 2, firstLine: 3 });
+    }
+});
+
+test("a firm's website is the first address that is a site of its own", async () => {
+  for (const [sites, website] of [
+    [["WWW.QUARRYBEND.COM"], "https://www.quarrybend.com/"],
+    [["https://QuarryBend.com/About?x=Y"], "https://quarrybend.com/About?x=Y"],
+    [["HTTPS://SITES.GOOGLE.COM/VIEW/QUARRY"], "https://sites.google.com/view/quarry"],
+    [["https://x.com/quarry", "https://quarryx.com"], "https://quarryx.com/"],
+    [["HTTPS://M.FACEBOOK.COM/Q", "HTTPS://YOUTU.BE/Q", "https://g.page/q"], null],
+    [["ann@quarrybend.com", "javascript:alert(1)", "file:///etc/x", "N/A", "", "localhost"], null],
+    [
+      ["https://ann:pw@quarrybend.com", "https://10.0.0.1/", `https://a.com/${"x".repeat(2000)}`],
+      null,
+    ],
+  ] as const) {
+    const { firms } = await readFeed(firmFeed("2026-11-27", [{ ...quarry, sites }]), 500);
+    assert.equal(firms[0]![0].website, website, sites[0]);
+  }
+});
+
+test("a feed that is damaged is refused with its line and the next step", async () => {
+  const whole = firmFeed("2026-11-27", [quarry, quarry]).toString("latin1");
+  for (const [written, words] of [
+    [
+      whole.slice(0, -20),
+      /^feed\.xml:5: ends before <\/IAPDFirmSECReport> and is cut off; download/,
+    ],
+    [
+      whole.replace("<Filing", "<Filing a<"),
+      /^feed\.xml:3: is not well-formed XML: .*; download it/,
+    ],
+    [
+      whole.replace('Q1F5="0"', 'Q1F5="&x;"'),
+      /^feed\.xml:3: is not well-formed XML: undefined entity/,
+    ],
+    [whole.replaceAll("IAPDFirmSECReport", "a"), /^feed\.xml:2: begins with "a", not IAPDFirmSECR/],
+    [
+      whole.replace("2026-11-27", "today"),
+      /^feed\.xml:3: has no date, or no firm with a CRD number/,
+    ],
+    [
+      whole.replaceAll("FirmCrdNb", "Crd"),
+      /^feed\.xml:3: has no date, or no firm with a CRD number/,
+    ],
+    [whole.replace("<Info", "<a>".repeat(30)), /^feed\.xml:3: .* elements lie more than 20 deep/],
+    [whole.replace("<Info", `${"x".repeat(1_100_000)}<Info`), /: no element in 1048576 bytes/],
+    [
+      `\xff\xfe${Buffer.from(whole, "utf16le").toString("latin1")}`,
+      /^feed\.xml:1: is not well-form/,
+    ],
+    ["", /^feed\.xml:1: is not well-formed XML: document must contain a root element/],
+  ] as const)
+    await assert.rejects(readFeed(Buffer.from(written, "latin1"), 50_000), (error) => {
+      assert.ok(error instanceof ImportFault, String(error));
+      assert.match(error.message, words);
+      return true;
+    });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { type AdvRow, type FormD, openFilingStore } from "#filings/rows.ts";
+import { type AdvRow, type Firm, type FormD, openFilingStore } from "#filings/rows.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 function openedStore(t: TestContext) {
@@ -39,10 +39,11 @@ test("filings come by file number or else CIK, then by date and accession number
     for (const one of filings) assert.ok(store.addFormD(one, false));
     assert.deepEqual(store.seal(), {
       formD: 5,
-      newest: { form_d: "2026-06-30", form_adv: null },
+      newest: { form_d: "2026-06-30", form_adv: null, firm_feed: null },
       unnumbered: 1,
       undated: 0,
       advisers: 0,
+      firms: 0,
       withoutBase: 0,
     });
     return accessions(store.formD());
@@ -142,6 +143,29 @@ test("an adviser's filings come together, oldest first, each with its schedules 
       { name: "Fund 1", partnerNames: [], formDFiles: ["021-1"] },
       { name: "Fund 2", partnerNames: ["GP 2"], formDFiles: [] },
     ]);
+  }
+});
+
+test("a firm is as the newest feed has it, whatever the order of the feeds, and counts as no filing", (t) => {
+  const firm = (crd: string, filedOn: string, legalName: string) =>
+    ({ crd, filedOn, legalName }) as Firm;
+  const fed = [
+    [firm("20", "2026-03-01", "Old"), "2026-11-26"],
+    [firm("20", "2026-02-01", "New"), "2026-11-27"],
+    [firm("9", "2026-03-01", "B"), "2026-11-27"],
+    [firm("9", "2026-03-01", "A"), "2026-11-27"],
+  ] as const;
+  for (const added of [fed, fed.toReversed()]) {
+    const { store } = openedStore(t);
+    for (const [one, day] of added) store.addFirm(one, day);
+    const { advisers, firms, newest } = store.seal();
+    assert.deepEqual([advisers, firms, newest.firm_feed], [0, 2, "2026-11-27"]);
+    assert.equal(newest.form_adv, null);
+    const names = [...store.firms()].map(({ legalName }) => legalName);
+    assert.deepEqual(names, ["A", "New"]);
+    assert.deepEqual([...store.advisers()], []);
+    assert.equal(store.firmOf("20")?.legalName, "New");
+    assert.equal(store.firmOf("21"), undefined);
   }
 });
 

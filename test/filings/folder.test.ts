@@ -4,13 +4,15 @@ import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { readFilings } from "#filings/folder.ts";
 import { ImportFault } from "#importers/import-fault.ts";
+import { gzipSync } from "node:zlib";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { firmFeed } from "./firm-feed.ts";
 import { oneFiling, quarterFiles } from "./quarter.ts";
 import { primaryDocument, submission } from "./submission.ts";
 import { writtenZip } from "./zip.ts";
 
 /** Writes files into a folder of their own, and returns it. */
-function writtenFolder(t: TestContext, files: Readonly<Record<string, string>>): string {
+function writtenFolder(t: TestContext, files: Readonly<Record<string, string | Buffer>>): string {
   const folder = temporaryFolder(t);
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
@@ -26,6 +28,7 @@ async function read(t: TestContext, paths: readonly string[], salt = "salt") {
   const rows = {
     formD: [...filings.formD()],
     advisers: [...filings.advisers()],
+    firms: [...filings.firms()],
     corrections: filings.corrections,
   };
   return { rows, report, filings };
@@ -45,6 +48,10 @@ const zips = "89501,32031,Reno,NV,Washoe County,H1\n";
 const areas = 'cbsacode,cbsatitle,fipsstatecode,fipscountycode\n39900,"Reno, NV",32,31\n';
 const corrections = '{"gp":"crd:1","is":"Acme","why":"w"}\n';
 
+const fedAs = (name: string) =>
+  firmFeed("2026-11-27", [{ Info: `FirmCrdNb="9" LegalNm="${name}"`, Filing: 'Dt="2026-11-01"' }]);
+const feedName = "IA_FIRM_SEC_Feed_11_27_2026.xml.gz";
+
 /** Writes one file of every kind under names that say nothing, and returns the folder. */
 async function everything(t: TestContext): Promise<string> {
   const folder = writtenFolder(t, {
@@ -55,6 +62,8 @@ async function everything(t: TestContext): Promise<string> {
     "d.dat": zips,
     "e.dat": areas,
     "f.dat": corrections,
+    "g.dat": fedAs("B"),
+    [feedName]: gzipSync(fedAs("A")),
     ...quarterFiles(oneFiling("0001900013-26-000002", "Briar Fund II, LP"), {
       folder: "2026Q1_d/",
     }),
@@ -91,6 +100,7 @@ test("every file is recognised by its content, and what is none of these is list
     form_d_quarter: 2,
     form_d_filing: 2,
     adv: 1,
+    firm_feed: 2,
     corrections: 1,
     zip_county: 1,
     county_cbsa: 1,
@@ -110,8 +120,8 @@ test("every file is recognised by its content, and what is none of these is list
     [["123", "ACME, LLC"]],
   );
   assert.deepEqual(
-    [report.formD, report.advisers, report.unnumbered, report.undated],
-    [4, 1, 1, 0],
+    [report.formD, report.advisers, report.firms, report.unnumbered, report.undated],
+    [4, 1, 1, 1, 0],
   );
   assert.deepEqual(report.skipped, {});
   assert.deepEqual(rows.corrections, [
@@ -142,7 +152,7 @@ test("every file is recognised by its content, and what is none of these is list
 
 test("rows do not depend on the order of the paths, nor on the salt but for hashes", async (t) => {
   const folder = await everything(t);
-  const names = "z.dat f.dat a.dat deep 2026Q1_d b.dat adv.dat d.dat e.dat"
+  const names = `z.dat f.dat a.dat deep 2026Q1_d b.dat adv.dat ${feedName} d.dat e.dat g.dat`
     .split(" ")
     .map((name) => join(folder, name));
   const withoutHashes = (rows: object) =>
@@ -175,6 +185,18 @@ test("a recognised file that is damaged is refused by name with the next step, a
     ],
   ] as const)
     await refused(t, [writtenFolder(t, written)], words);
+  const feed = gzipSync(fedAs("A"));
+  const spoilt = Buffer.from(feed);
+  spoilt[feed.length - 6]! ^= 1;
+  for (const [bytes, words] of [
+    [
+      feed.subarray(0, -30),
+      /gz: is damaged or cut off \(unexpected end of file\); download it again/,
+    ],
+    [spoilt, /gz: is damaged or cut off \(incorrect data check\); download it again/],
+    [gzipSync("<a/>"), /gz:1: begins with "a", not IAPDFirmSECReport; download it again/],
+  ] as const)
+    await refused(t, [writtenFolder(t, { [feedName]: bytes })], words);
   const zip = await writtenZip(temporaryFolder(t), "q.zip", five);
   await refused(t, [zip], /q\.zip: is part of a Form D quarter without SIGNATURES\.tsv/);
   const scratchFile = join(temporaryFolder(t), "rows.sqlite");

@@ -3,7 +3,7 @@ import test from "node:test";
 import { checkRecord } from "#records/check-record.ts";
 import type { Correction } from "#filings/corrections.ts";
 import { person, placeIn } from "./form-d.ts";
-import { adviserOf, formD, fundOf, ownerOf, resolved } from "./world.ts";
+import { adviserOf, firmOf, formD, fundOf, ownerOf, resolved } from "./world.ts";
 
 const manager = "Manager of Alder Ridge Capital LLC, the Manager of the Issuer";
 const ada = person("ADA", "MOSS", manager);
@@ -175,6 +175,50 @@ test("a GP has what its Form ADV states, and sums what its vehicles report, feed
     confidence: 1,
     url: "https://adviserinfo.sec.gov/firm/summary/77",
   });
+});
+
+test("the feed of firms completes an adviser: its site always, names, size and city where it is newer", () => {
+  const funds = [fundOf("QUARRY I LP", { grossAssetsUsd: 5 })];
+  const stated = { businessName: "QUARRY REALTY", aumUsd: 10_000_000, funds };
+  const adviser = adviserOf("77", "QUARRY REALTY PARTNERS, LLC", stated);
+  const website = "https://quarry.example/";
+  const fed = { businessName: "BRIAR REALTY", aumUsd: 2_000_000_000, website, state: "NV" };
+  const gpOf = (given: object) => {
+    const firms = [firmOf("77", "BRIAR REALTY PARTNERS, LLC", { ...fed, ...given })];
+    const { entries, all } = resolved({ advisers: [[adviser]], firms });
+    const evidence = entries[0]!.evidence!.map(
+      ({ form, number, filed_on, field, text }) => [form, number, filed_on, field, text] as const,
+    );
+    const { name, legal_name, aliases, aum_usd, aum_as_of, hq_state, ...gp } = all("gp")[0]!;
+    assert.equal(gp.website, website);
+    // The feed says nothing of funds, owners or changes.
+    assert.deepEqual([gp.funds?.[0]?.as_of, all("signal")], ["2026-02-01", []]);
+    const facts = [name, legal_name, aliases, aum_usd, aum_as_of, hq_state];
+    return { facts, evidence };
+  };
+  const form = ["Form ADV", "f77", "2026-02-01", "1A", "QUARRY REALTY PARTNERS, LLC"];
+  const older = ["Quarry Realty", "Quarry Realty Partners, LLC"];
+  for (const filedOn of ["2026-02-01", "2025-12-31"])
+    assert.deepEqual(gpOf({ filedOn }), {
+      facts: [
+        ...older,
+        ["Briar Realty", "Briar Realty Partners, LLC"],
+        10_000_000,
+        "2026-02-01",
+        "TX",
+      ],
+      evidence: [form, ["Firm feed", "77", filedOn, "WebAddr", website]],
+    });
+  const filedOn = "2026-11-01";
+  const newer = ["Briar Realty", "Briar Realty Partners, LLC"];
+  const told = `BRIAR REALTY PARTNERS, LLC; 2000000000; ${website}`;
+  assert.deepEqual(gpOf({ filedOn }), {
+    facts: [...newer, older, 2_000_000_000, filedOn, "NV"],
+    evidence: [form, ["Firm feed", "77", filedOn, "LegalNm, Q5F2C, WebAddr", told]],
+  });
+  // What the newer leaves out, the older has said, with its date.
+  const silent = gpOf({ filedOn, aumUsd: null, place: { ...adviser.place, city: null } });
+  assert.deepEqual(silent.facts.slice(3), [10_000_000, "2026-02-01", "TX"]);
 });
 
 const named = (...persons: ReturnType<typeof person>[]) =>

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { Correction } from "#filings/corrections.ts";
 import { person } from "./form-d.ts";
-import { adviserOf, formD, fundOf, ownerOf, resolved } from "./world.ts";
+import { adviserOf, firmOf, formD, fundOf, ownerOf, resolved, type World } from "./world.ts";
 
 const ofAlder = person(
   "Ada",
@@ -171,6 +171,33 @@ test("an adviser that invests in real estate is a GP without a vehicle; another 
     gps.map(({ key, evidence }) => [key, evidence]),
     [["crd:77", null]],
   );
+});
+
+test("a firm of the feed alone is no GP, but the adviser that a filing names or a correction means", () => {
+  const persons = [
+    person("Ann", "Stone", "Manager of Oakline Partners LLC, the Manager of the Issuer"),
+  ];
+  const forms = [formD({ cik: 1, name: "Larch Apartments LLC", persons })];
+  const firms = [
+    firmOf("77", "OAKLINE PARTNERS, LLC", { website: "https://oakline.example/" }),
+    firmOf("78", "BLUE REAL ESTATE LLC"),
+  ];
+  const keys = (world: World) => resolved({ firms, ...world }).gps.map(({ key }) => key);
+  assert.deepEqual(keys({}), []);
+  const { gps, links, all, entries } = resolved({ forms, firms });
+  assert.deepEqual(
+    gps.map(({ key }) => key),
+    ["crd:77"],
+  );
+  assert.deepEqual(links, [["crd:77", "Oakline Partners, LLC", "sponsor_text"]]);
+  const [gp] = all("gp");
+  assert.deepEqual([gp?.website, gp?.provenance?.basis], ["https://oakline.example/", "stated"]);
+  assert.equal(entries[0]!.evidence![0]!.form, "Firm feed");
+  // Of two firms of its name it is neither.
+  const twice = [...firms, firmOf("79", "OAKLINE PARTNERS, LLC")];
+  assert.deepEqual(keys({ forms, firms: twice }), ["cik:0000000001"]);
+  const given = { kind: "sponsor", cik: "0000000001", gp: "crd:78", why: "w", line: 1 } as const;
+  assert.deepEqual(keys({ forms, corrections: [given] }), ["crd:78"]);
 });
 
 test("a link below the lowest confidence is none", () => {

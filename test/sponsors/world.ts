@@ -1,6 +1,13 @@
 /** A folder of invented filings in memory, resolved and turned into records. */
 import type { Correction } from "#filings/corrections.ts";
-import type { AdviserFiling, AdviserFund, AdviserOwner, Filings, FormD } from "#filings/rows.ts";
+import type {
+  AdviserFiling,
+  AdviserFund,
+  AdviserOwner,
+  Filings,
+  Firm,
+  FormD,
+} from "#filings/rows.ts";
 import type { CanonicalRecord } from "#records/canonical.ts";
 import { recordsOf } from "#sponsors/records.ts";
 import { type ResolveOptions, resolveSponsors } from "#sponsors/resolve.ts";
@@ -77,9 +84,19 @@ export const adviserOf = (
   ...given,
 });
 
+export const firmOf = (
+  crd: string,
+  legalName: string,
+  given: Partial<Firm> & { state?: string } = {},
+): Firm => {
+  const { ciks: _, owners: __, funds: ___, ...facts } = adviserOf(crd, legalName, given);
+  return { website: null, ...facts, filingId: crd };
+};
+
 export interface World {
   forms?: readonly FormD[];
   advisers?: readonly (readonly AdviserFiling[])[];
+  firms?: readonly Firm[];
   corrections?: readonly Correction[];
   minConfidence?: number;
   publicId?: ResolveOptions["publicId"];
@@ -89,6 +106,7 @@ export interface World {
 export function resolved({
   forms = [],
   advisers = [],
+  firms = [],
   corrections = [],
   minConfidence = 0.5,
   publicId = (kind, key) => `${kind === "gp" ? "gp" : "pr"}_${key}`,
@@ -99,6 +117,8 @@ export function resolved({
     formDOf: (accessions) =>
       accessions.map((number) => forms.find(({ accession }) => accession === number)!),
     adviserFilingsOf: (crd) => advisers.find(([first]) => first!.crd === crd) ?? [],
+    firms: () => firms,
+    firmOf: (crd) => firms.find((firm) => firm.crd === crd),
     corrections,
     geography: { marketOf: ({ state }) => (state === "TX" ? "Dallas, TX" : null) },
     close: () => {},

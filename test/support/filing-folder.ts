@@ -1,10 +1,11 @@
 /**
  * Writes a folder of invented public filings in the layouts of the SEC: quarters of Form D, an archive of Form ADV,
- * tables of ZIP codes and counties, corrections. It returns who stands behind each issuer, as the filings let one know.
+ * a feed of firms, tables of ZIP codes and counties, corrections. It returns who stands behind each issuer, as the filings let one know.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { advTables } from "../filings/adv-tables.ts";
+import { firmFeed } from "../filings/firm-feed.ts";
 import { type QuarterRows, quarterFiles, rowsOf, together } from "../filings/quarter.ts";
 import { writtenZip } from "../filings/zip.ts";
 import { type Random, seededRandom } from "./awkward/random.ts";
@@ -123,6 +124,7 @@ export async function writeFilingFolder(
     "ADV_Filing_Data_20260701_20260731.zip",
     advMembers(random, sponsors, book),
   );
+  writeFileSync(join(folder, "IA_FIRM_SEC_Feed_07_13_2026.xml"), feedOf(sponsors));
   const zips = cities.map(([city, state, zip, county]) => `${zip},${county},${city},${state}`);
   const areas = cities.map(
     ([, , , county, area], i) => `${10_000 + i},"${area}",${county.slice(0, 2)},${county.slice(2)}`,
@@ -623,6 +625,27 @@ function advMembers(random: Random, sponsors: readonly InventedSponsor[], book: 
     });
   };
   return { ...tables(false), ...tables(true) };
+}
+
+/** Returns a feed of the advisers, every third with a later filing, and of firms that no filing names. */
+function feedOf(sponsors: readonly InventedSponsor[]): Buffer {
+  const advisers = sponsors.filter(({ crd }) => crd !== null);
+  const fed = advisers.map(({ crd, name, brand, address }, i) => ({
+    Info: `FirmCrdNb="${crd}" SECNb="801-${crd}" BusNm="${name.toUpperCase()}" LegalNm="${name.toUpperCase()}, LLC"`,
+    MainAddr: `City="${address["CITY"]}" State="${address["STATEORCOUNTRY"]}" Cntry="United States" PostlCd="${address["ZIPCODE"]}"`,
+    Filing: `Dt="2026-07-${i % 3 === 1 ? 12 : 10}"`,
+    Item5F: `Q5F2C="${100 + i}000000"`,
+    sites: [
+      "HTTPS://WWW.LINKEDIN.COM/COMPANY/X",
+      `HTTP://WWW.${brand.toUpperCase().replaceAll(" ", "")}.EXAMPLE`,
+    ],
+  }));
+  const others = estates.map((estate, i) => ({
+    Info: `FirmCrdNb="${800_001 + i}" LegalNm="${estate.toUpperCase()} REAL ESTATE ADVISERS, INC."`,
+    MainAddr: 'City="BOSTON" State="MA" Cntry="United States" PostlCd="02110"',
+    Filing: 'Dt="2026-03-31"',
+  }));
+  return firmFeed("2026-07-13", [...fed, ...others]);
 }
 
 /** Corrects a GP's name, gives one a vehicle, and means nobody once. Notes what they change in the truth. */
