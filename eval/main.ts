@@ -9,6 +9,7 @@ import type { Candidate } from "#sponsors/evidence.ts";
 import { firmKey, stemOf } from "#sponsors/names.ts";
 import { resolveSponsors } from "#sponsors/resolve.ts";
 import type { Vehicle } from "#sponsors/vehicles.ts";
+import { rate } from "./rate.ts";
 
 const usage = `npm run eval:sponsors PATH…
 npm run eval:sponsors -- --labels FILE PATH…
@@ -45,8 +46,6 @@ interface Case {
 const sureConfidence = 0.8;
 /** Lowest confidence of a link to a GP. */
 const minConfidence = 0.5;
-/** Fewer cases give no rate. */
-const casesMin = 60;
 
 /** @throws ImportFault that names the file and the label. */
 function readLabels(file: string): Label[] {
@@ -115,18 +114,6 @@ async function readCases(paths: readonly string[], labels: readonly Label[]) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** Returns a share with its 95 % interval by Wilson; of few cases their number alone. */
-function rate(count: number, all: number): string {
-  if (all < casesMin) return `${count} of ${all}, too few`;
-  const z = 1.96;
-  const share = count / all;
-  const centre = share + z ** 2 / (2 * all);
-  const half = z * Math.sqrt((share * (1 - share)) / all + z ** 2 / (4 * all ** 2));
-  const [low, high] = [centre - half, centre + half].map((end) => end / (1 + z ** 2 / all));
-  const percent = (one: number) => (100 * one).toFixed(1);
-  return `${percent(share)} % (${percent(low!)} to ${percent(high!)}), ${count} of ${all}`;
 }
 
 const table = (rows: readonly (readonly string[])[]): string[] => {

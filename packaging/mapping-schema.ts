@@ -35,6 +35,10 @@ export function mappingSchema(): unknown {
           properties: {
             ...NamedGps.properties,
             names: { description: "Columns with names of GPs.", ...sources },
+            external_ids: {
+              description: "External ids of the GP, for rows that name only one.",
+              ...(fieldSchemas("gp")["external_ids"] as object),
+            },
           },
         },
       },

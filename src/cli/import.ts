@@ -355,6 +355,9 @@ function importJson(imported: Imported): object {
     removed,
     unchanged: unchangedOf(result),
     demo_removed: result.droppedCount,
+    linked_names: result.linkedNames,
+    unlinked: result.unlinked.length,
+    links_dropped: result.unlinked.slice(0, 1000),
     source_records: result.sourceSize,
     records: result.records,
     version: (result.published ?? result.staged)?.version ?? null,
@@ -374,10 +377,13 @@ function importText(imported: Imported, _: unknown, context: CliContext): string
     ...valuesText(rejections),
     ...listed(absent),
     ...alikeText(alike, filings !== undefined),
+    ...unlinkedText(result),
   ];
   lines.push(
     `Source '${given.source}': ${counted(read, filings === undefined ? "line" : "record")} read, ${count(accepted)} accepted, ${count(rejections.count)} rejected.`,
   );
+  if (result.linkedNames > 0)
+    lines.push(`${counted(result.linkedNames, "name")} linked to a GP of another source.`);
   const changes = `${counted(added, "record")} added, ${count(updated)} changed, ${count(removed)} removed, ${count(unchanged)} unchanged`;
   const records = recordKinds
     .map((kind) => counted(result.records?.[kind] ?? 0, kinds[kind].singular))
@@ -457,6 +463,14 @@ function alikeText(alike: readonly (readonly string[])[], areFilings: boolean): 
     `The names on each of these lines differ by legal form alone. If they mean the same GP, ${remedy}:`,
     ...firstLines(lines),
   ];
+}
+
+function unlinkedText({ unlinked }: ImportResult): string[] {
+  if (unlinked.length === 0) return [];
+  const lines = unlinked.map(({ source, record, id, gp }) =>
+    onOneLine(`  ${record} '${id}' of source '${source}': ${gp}`),
+  );
+  return ["No GP has the id that these links lead to, so they are dropped:", ...firstLines(lines)];
 }
 
 function nextSteps({ version, built_from }: NonNullable<ImportResult["staged"]>): string[] {

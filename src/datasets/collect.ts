@@ -23,6 +23,7 @@ import {
   readLinks,
   type StoredLinks,
 } from "./draft-record.ts";
+import { publicIdShape } from "./former-ids.ts";
 import { linksIn, ownIn, type TextStore } from "./text-store.ts";
 
 export interface Collected {
@@ -43,6 +44,8 @@ interface CollectRequest {
   texts: TextStore;
   /** Former records of the source, to merge the delivery into; null if the delivery replaces them all. */
   former: DraftRecords | null;
+  /** Links an entry's named GPs to GPs of other sources. */
+  link: (entry: SourceEntry) => SourceEntry;
   /** Called after every 1,000 lines, with the number of lines read so far. */
   onRead: (lines: number) => void;
 }
@@ -56,6 +59,7 @@ export async function collectSource({
   entries,
   texts,
   former,
+  link,
   onRead,
 }: CollectRequest): Promise<{ collected: Collected; records: DraftRecords; isClaiming: boolean }> {
   const ledger = openLedger(source, former);
@@ -67,7 +71,7 @@ export async function collectSource({
   for await (const entry of entries) {
     if (++read % 1000 === 0) onRead(read);
     isClaiming ||= entry.claims !== undefined;
-    const entered = ledger.enter(draftEntry(entry, source, texts.keep));
+    const entered = ledger.enter(draftEntry(link(entry), source, texts.keep));
     if (entered.faults.length > 0) rejections.add(entry.file, entry.line, entered.faults);
     for (const { kind, sourceId, id, sortKey, formerIds: ids, text } of entered.records) {
       // Most records have no former ids, and share one empty list.
@@ -183,7 +187,9 @@ function openLedger(source: string, former: DraftRecords | null) {
   const placeOf = (kind: RecordKind, id: string) =>
     places[kind].get(id) ??
     (removals.size === 0 ? undefined : removals.get(keyOf(kind, id))?.place);
-  const isMissing = ({ kind, id }: Need) => !places[kind].has(id) && !known[kind].has(id);
+  // A public id may be that of another source's GP. If it is not, the link is dropped when the draft is written.
+  const isMissing = ({ kind, id }: Need) =>
+    !places[kind].has(id) && !known[kind].has(id) && !(kind === "gp" && publicIdShape.test(id));
   const isSettled = (need: Need) =>
     !isMissing(need) &&
     (waiting.size === 0 ||

@@ -28,7 +28,7 @@ export interface DraftRecord {
 export interface StoredLinks {
   /** `updated_at` as the source states it; null if it states none. */
   statedAt: string | null;
-  /** Source ids of its GPs, each once. */
+  /** Source ids of its GPs, and public ids of those of other sources, each once. */
   gps: readonly string[];
   /** Source ids of the projects that a signal names, each once. */
   projects: readonly string[];

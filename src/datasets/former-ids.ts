@@ -3,17 +3,21 @@
  * former ids, which lead on for good; or each of its GPs and principals claims all source ids that it could have had,
  * and then every import settles anew which record an id leads to.
  */
+import { namedGpPrefix } from "#records/canonical.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { type DraftRecord, type DraftRecords, mintId } from "./draft-record.ts";
 import type { Previous } from "./previous.ts";
 
-const publicIdShape = /^gp_[0-9a-z]{16}$/;
+/** Shape of a GP's public id. */
+export const publicIdShape = /^gp_[0-9a-z]{16}$/;
 
 interface SettleOrder {
   /** All records of the draft, from any source. */
   records: DraftRecords;
   source: string;
+  /** Public ids of other sources' GPs that take the place of GPs that rows only named, by source id. */
+  replaced: ReadonlyMap<string, string>;
   /** True if the source keeps ids by claims. */
   isClaiming: boolean;
   builtAt: string;
@@ -35,9 +39,7 @@ interface SettledIds {
 export function settleIds(order: SettleOrder): SettledIds {
   const { records, source, isClaiming, builtAt, previous } = order;
   const publishedIds = previous.publishedIds(isClaiming ? [source] : []);
-  const formerIds = isClaiming
-    ? settleClaims(order, publishedIds)
-    : settleFormerIds(records.gp, source, previous);
+  const formerIds = isClaiming ? settleClaims(order, publishedIds) : settleFormerIds(order);
   if (isClaiming || publishedIds.size > 0) {
     const own = claimants.flatMap((kind) => records[kind].filter((one) => one.source === source));
     // Ids of a source that claimed before are kept also while it does not.
@@ -102,19 +104,31 @@ const publicIdOf = (kind: RecordKind, source: string, id: string) =>
 const youngest = "9999";
 
 /**
- * Settles the ids of a source without claims. GPs that were merged stay merged.
+ * Settles the ids of a source without claims. GPs that were merged stay merged. The id of a GP that rows named leads to
+ * the GP that replaces it, until rows name it again.
  * @returns every former id with the id that it leads to.
  */
-function settleFormerIds(
-  gps: readonly DraftRecord[],
-  source: string,
-  previous: Previous,
-): ReadonlyMap<string, string> {
-  const lasting = previous.formerIds();
-  const leads = new Map(lasting);
-  const lastingId = (id: string) => lasting.get(id) ?? id;
+function settleFormerIds({
+  records: { gp: gps },
+  source,
+  replaced,
+  previous,
+}: SettleOrder): ReadonlyMap<string, string> {
+  const leads = previous.formerIds();
   const own = gps.filter((gp) => gp.source === source);
+  const ownIds = new Set(own.map(({ id }) => id));
+  for (const { id, sourceId } of own)
+    if (sourceId.startsWith(namedGpPrefix) && !ownIds.has(leads.get(id) ?? id)) leads.delete(id);
+  const lasting: ReadonlyMap<string, string> = new Map(leads);
+  const lastingId = (id: string) => lasting.get(id) ?? id;
   for (const gp of own) gp.id = lastingId(gp.id);
+  const known = replaced.size > 0 ? previous.known("gp") : null;
+  const formerIds = formerIdsOf(lasting);
+  for (const [sourceId, to] of replaced) {
+    const id = mintId("gp", source, sourceId);
+    if (ownIds.has(id) || !(known!.has(id) || lasting.has(id))) continue;
+    for (const former of [id, ...(formerIds.get(id) ?? [])]) leads.set(former, lastingId(to));
+  }
   const merging = own.filter((gp) => gp.formerIds.length > 0);
   if (merging.length > 0) merge(merging, leads, lastingId, previous);
   for (const [id, same] of Map.groupBy(gps, (gp) => leads.get(gp.id) ?? gp.id))

@@ -35,6 +35,9 @@ export function openPrevious(generation: DatabaseSync | null) {
     sources: new Map(readSources(db)),
     /** Returns the records of the given sources, to carry them over. */
     records: (sources: readonly string[], texts: TextStore) => readRecords(db, sources, texts),
+    /** Returns the GPs of a source: public ids and documents. */
+    gpDocuments: (source: string) =>
+      arraysOf<[string, string]>(db, "select id, document from gp where source = ?", source),
     /** Returns the number of records of the given sources. */
     countOf(sources: readonly string[]): number {
       const sql = `select count(*) as n from canonical where source in (${marksFor(sources)})`;
@@ -83,8 +86,10 @@ const marksFor = (values: readonly string[]) => values.map(() => "?").join(", ")
 function readRecords(db: DatabaseSync, sources: readonly string[], texts: TextStore): DraftRecords {
   const records = noRecords();
   if (sources.length === 0) return records;
-  const targets = `select id, source_id from gp union all select id, source_id from project`;
-  const sourceIds = new Map(arraysOf<[string, string]>(db, targets));
+  const targets = `select id, source, source_id from gp union all select id, source, source_id from project`;
+  const sourceIds = new Map(sources.map((source) => [source, new Map<string, string>()]));
+  for (const [id, source, sourceId] of arraysOf<[string, string, string]>(db, targets))
+    sourceIds.get(source)?.set(id, sourceId);
   const evidenceOf = openEvidenceReader(db);
   const order = { sourceIds, evidenceOf, keep: texts.keep };
   for (const kind of recordKinds)
@@ -102,8 +107,8 @@ type KnownRow = [id: string, since: string, contentHash: string, updatedAt: stri
 type Row = [source: string, sourceId: string, id: string, isTimeStated: number, document: string];
 
 interface DraftOrder {
-  /** Source ids of GPs and projects by public id. */
-  sourceIds: ReadonlyMap<string, string>;
+  /** Source ids of each source's GPs and projects by public id. */
+  sourceIds: ReadonlyMap<string, ReadonlyMap<string, string>>;
   evidenceOf: ReturnType<typeof openEvidenceReader>;
   keep: KeepText;
 }
@@ -114,11 +119,13 @@ function draftAgain(
   [source, sourceId, id, isTimeStated, document]: Row,
   { sourceIds, evidenceOf, keep }: DraftOrder,
 ): DraftRecord {
+  const own = sourceIds.get(source)!;
   const record = JSON.parse(document) as CanonicalRecord & Linked & Record<string, unknown>;
   const links = linksText({
     statedAt: isTimeStated === 1 ? record.updated_at! : null,
-    gps: (record.gps ?? []).map((gp) => sourceIds.get(gp.id)!),
-    projects: (record.project_ids ?? []).map((project) => sourceIds.get(project)!),
+    // A GP of another source is linked to by its public id.
+    gps: (record.gps ?? []).map((gp) => own.get(gp.id) ?? gp.id),
+    projects: (record.project_ids ?? []).map((project) => own.get(project)!),
     evidence: evidenceOf(id),
   });
   return {

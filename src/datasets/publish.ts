@@ -38,6 +38,7 @@ import { hashFile } from "./dataset-hash.ts";
 import { abandonDraft } from "./disk-space.ts";
 import { countsOf } from "./draft-record.ts";
 import { builtAtOf, type Meta, timeOf } from "./format.ts";
+import { openKnownGps } from "./known-gps.ts";
 import { settleIds } from "./former-ids.ts";
 import type { Generation } from "./generation.ts";
 import { openPublished } from "./open-generation.ts";
@@ -45,7 +46,7 @@ import { openPrevious, type Previous } from "./previous.ts";
 import type { DatasetStore, Draft } from "./store.ts";
 import { openTextStore, type TextStore } from "./text-store.ts";
 import { verifyGeneration } from "./verify.ts";
-import { type Changes, writeDraft } from "./write-draft.ts";
+import { type Changes, type Unlinked, writeDraft } from "./write-draft.ts";
 
 export interface ImportRequest extends Guards {
   source: string;
@@ -71,6 +72,10 @@ export interface ImportResult {
   refusal: Refusal | null;
   sourceSize: SourceSize;
   changes: Changes;
+  /** Number of named GPs that became links to GPs of another source. */
+  linkedNames: number;
+  /** Dropped links to GPs of other sources that are gone. */
+  unlinked: Unlinked[];
   /** Number of records of the dropped demo source; 0 unless the outcome is `built`. */
   droppedCount: number;
   /** Number of records of each kind in the resulting dataset; null if the import was refused. */
@@ -207,38 +212,43 @@ async function build({
   const { source, entries, onProgress = () => {} } = request;
   const former = request.isMerge === true ? previous.records([source], texts) : null;
   const onRead = (lines: number) => onProgress(lines, "read");
-  const order = { source, entries, texts, former, onRead };
+  const others = [...previous.sources].filter(
+    ([name]) => name !== source && !dropped.includes(name),
+  );
+  const otherNames = others.map(([name]) => name);
+  const { link, replaced } = openKnownGps(previous, otherNames);
+  const order = { source, entries, texts, former, link, onRead };
   const { collected, records, isClaiming } = await collectSource(order);
   const sourceSize = { before: previous.countOf([source]), now: sum(countsOf(records)) };
   const refusal = reasonToRefuse(collected, sourceSize, request);
   const unpublished = { droppedCount: 0, published: null, staged: null };
-  const result = { collected, refusal, sourceSize, ...unpublished };
+  const result = {
+    collected,
+    linkedNames: replaced.size,
+    refusal,
+    sourceSize,
+    ...unpublished,
+  };
   if (refusal !== null) {
     const changes = { added: 0, updated: 0, removed: 0 };
-    return { ...result, outcome: "refused", changes, records: null, meta: null };
+    return { ...result, outcome: "refused", changes, unlinked: [], records: null, meta: null };
   }
-  const others = [...previous.sources].filter(
-    ([name]) => name !== source && !dropped.includes(name),
-  );
-  const carried = previous.records(
-    others.map(([name]) => name),
-    texts,
-  );
+  const carried = previous.records(otherNames, texts);
   for (const kind of recordKinds) for (const one of carried[kind]) records[kind].push(one);
   const counts = countsOf(records);
-  const { meta, changes } = writeDraft({
+  const { meta, ...written } = writeDraft({
     path,
     records,
     texts,
     sources: [...others, [source, builtAt]],
-    ...settleIds({ records, source, isClaiming, builtAt, previous }),
+    ...settleIds({ records, source, replaced, isClaiming, builtAt, previous }),
     builtAt,
     previous,
     onWritten: (written) => onProgress(written, "written"),
   });
-  if (meta === null) return { ...result, outcome: "unchanged", changes, records: counts, meta };
-  const droppedCount = previous.countOf(dropped);
-  return { ...result, outcome: "built", changes, droppedCount, records: counts, meta };
+  const whole = { ...result, ...written, records: counts, meta };
+  if (meta === null) return { ...whole, outcome: "unchanged" };
+  return { ...whole, outcome: "built", droppedCount: previous.countOf(dropped) };
 }
 
 const sum = (counts: Record<RecordKind, number>) =>

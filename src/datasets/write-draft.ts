@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { foldVersion } from "#records/fold.ts";
+import type { RecordName } from "#records/canonical.ts";
 import { eachOf, type LinkedKind, linkedKinds, type RecordKind } from "#records/kinds.ts";
 import { type DocumentPlaces, placeDocuments } from "#search/dataset-parts.ts";
 import { datasetHash, hashOfContent } from "./dataset-hash.ts";
@@ -31,6 +32,12 @@ export interface Changes {
   removed: number;
 }
 
+/** A link that was dropped because no GP has its public id. */
+export interface Unlinked extends RecordName {
+  source: string;
+  gp: string;
+}
+
 interface DraftRequest {
   /** Path of an empty file. */
   path: string;
@@ -52,11 +59,14 @@ interface DraftRequest {
   onWritten: (records: number) => void;
 }
 
-/**
- * Writes a draft.
- * @returns `meta` null if no record differs from the previous generation; the file is then incomplete.
- */
-export function writeDraft(request: DraftRequest): { meta: Meta | null; changes: Changes } {
+/** A written draft. `meta` is null if no record differs from the previous generation; the file is then incomplete. */
+interface Written {
+  meta: Meta | null;
+  changes: Changes;
+  unlinked: Unlinked[];
+}
+
+export function writeDraft(request: DraftRequest): Written {
   const { path, records, texts, sources, builtAt } = request;
   // In defensive mode SQLite would keep a journal despite the pragma, which a killed import would leave behind.
   using db = new DatabaseSync(path, { defensive: false });
@@ -65,10 +75,25 @@ export function writeDraft(request: DraftRequest): { meta: Meta | null; changes:
   const indexer = openIndexer();
   const formerIds = formerIdsOf(request.formerIds);
   const { gp, gps } = writeGps(writer, indexer, records.gp, formerIds);
-  const documents = { gp, ...writeLinked(writer, indexer, records, gps, formerIds) };
+  const unlinked: Unlinked[] = [];
+  const linkedBy = (
+    { source, sourceId }: DraftRecord,
+    record: RecordKind,
+    links: readonly string[],
+  ) => {
+    const linked = new Set<WrittenGp>();
+    for (const gp of links) {
+      const found = gps.get(source)?.get(gp) ?? gps.get("")!.get(request.formerIds.get(gp) ?? gp);
+      if (found === undefined) unlinked.push({ source, record, id: sourceId, gp });
+      else linked.add(found);
+    }
+    return [...linked];
+  };
+  const documents = { gp, ...writeLinked(writer, indexer, records, linkedBy, formerIds) };
   texts.clear();
   const { changes } = writer;
-  if (changes.added + changes.updated + changes.removed === 0) return { meta: null, changes };
+  if (changes.added + changes.updated + changes.removed === 0)
+    return { meta: null, changes, unlinked };
   writePairs(db, "source", sources);
   writePairs(db, "former_id", request.formerIds);
   writePairs(db, "published_id", request.publishedIds);
@@ -86,7 +111,7 @@ export function writeDraft(request: DraftRequest): { meta: Meta | null; changes:
   };
   writePairs(db, "meta", Object.entries(meta));
   db.exec(`commit; ${indexes}`);
-  return { meta, changes };
+  return { meta, changes, unlinked };
 }
 
 function writePairs(
@@ -106,7 +131,7 @@ interface WrittenGp {
   listsJson: string;
 }
 
-/** GPs by source and source id. */
+/** GPs by source and source id, and by public id under the source "". */
 type WrittenGps = ReadonlyMap<string, ReadonlyMap<string, WrittenGp>>;
 
 /** Writes the GPs of a draft. @param formerIds former ids of each GP that has any. */
@@ -116,13 +141,16 @@ function writeGps(
   records: DraftRecord[],
   formerIds: ReadonlyMap<string, readonly string[]>,
 ): { gp: DocumentPlaces; gps: WrittenGps } {
-  const gps = new Map<string, Map<string, WrittenGp>>();
+  const byId = new Map<string, WrittenGp>();
+  const gps = new Map([["", byId]]);
   const gp = writer.write("gp", records, ({ id, source, sourceId }, position, _, stored) => {
     const own = JSON.parse(`{${ownIn(stored)}}`) as Body;
     const former = formerIds.get(id) ?? [];
     indexer.addGp(id, former, own);
     if (!gps.has(source)) gps.set(source, new Map());
-    gps.get(source)!.set(sourceId, writtenGp(id, position, own));
+    const written = writtenGp(id, position, own);
+    gps.get(source)!.set(sourceId, written);
+    byId.set(id, written);
     return gpFrame(id, former);
   });
   return { gp, gps };
@@ -136,17 +164,21 @@ function writtenGp(id: string, position: number, gp: Body): WrittenGp {
   };
 }
 
-/** Writes the records of a draft that belong to GPs, with their links to them. */
+/**
+ * Writes the records of a draft that belong to GPs, with their links to them.
+ * @param linkedBy function that returns the GPs of a record's links.
+ */
 const writeLinked = (
   writer: DocumentWriter,
   indexer: Indexer,
   records: DraftRecords,
-  gps: WrittenGps,
+  linkedBy: (one: DraftRecord, kind: RecordKind, links: readonly string[]) => WrittenGp[],
   formerIds: ReadonlyMap<string, readonly string[]>,
 ): Record<LinkedKind, DocumentPlaces> =>
   eachOf(linkedKinds, (kind) =>
-    writer.write(kind, records[kind], ({ id, source }, position, { gps: ids }) => {
-      const linked = ids.map((gp) => gps.get(source)!.get(gp)!);
+    writer.write(kind, records[kind], (record, position, { gps }) => {
+      const { id } = record;
+      const linked = linkedBy(record, kind, gps);
       for (const gp of linked) indexer.addLink(kind, position, gp.position);
       if (kind === "principal")
         for (const former of formerIds.get(id) ?? []) indexer.addFormerId(former, position);

@@ -7,9 +7,11 @@ import {
   type RecordName,
 } from "#records/canonical.ts";
 import { fold } from "#records/fold.ts";
+import { splitName } from "#records/legal-forms.ts";
 import { mayBeInUs, stateCode, stateMembers, usStates } from "#records/us-states.ts";
 import { clean, comparable, cleanParagraphs, titleCase, parseTemplate } from "./cells.ts";
 import { isoFormats, type DateFormat, readDate } from "./dates.ts";
+import { firmsIn, isCalledAfter, tradeName } from "./firms.ts";
 import { isFormula, quoted, Unreadable } from "./import-fault.ts";
 import {
   chooseMark,
@@ -35,6 +37,7 @@ export type CompiledMapping = ReturnType<typeof compileMapping>;
 interface RowReading {
   records: CanonicalRecord[];
   namedGps: CanonicalGp[];
+  known?: string;
   /** Records that the row removes. */
   deleted: RecordName[];
   faults: RecordFault[];
@@ -56,15 +59,20 @@ export function compileMapping(mapping: Mapping) {
   const blocks = mapping.records.map((block) => compileBlock(block, context));
   const readNamedGps = mapping.named_gps && compileNamedGps(mapping.named_gps, context);
 
+  const { known } = mapping.named_gps ?? {};
   const read = (cells: Cells): RowReading => {
     const faults: RecordFault[] = [];
-    const namedGps = orFault(namesField.path, readNamedGps?.(cells), faults) ?? [];
-    const made = blocks.map((block) => block(cells, namedGps, faults));
-    if (faults.length > 0) return { records: [], namedGps: [], deleted: [], faults };
+    const made = blocks.map((block) => block(cells, faults));
     const records = made.flatMap(({ record }) => record ?? []);
+    const found = orFault(namesField.path, readNamedGps?.(cells, records, faults), faults) ?? [];
+    if (faults.length > 0) return { records: [], namedGps: [], deleted: [], faults };
+    for (const record of records)
+      if (record.record !== "gp" && found.length > 0)
+        record.gps = [...new Set([...(record.gps ?? []), ...found.map(({ id }) => id)])];
     const deleted = made.flatMap(({ deleted }) => deleted ?? []);
     // A row that adds no record adds no named GPs either.
-    return { records, namedGps: records.length > 0 ? namedGps : [], deleted, faults };
+    const namedGps = records.length > 0 ? found : [];
+    return { records, namedGps, ...(known !== undefined && { known }), deleted, faults };
   };
   return { columns, read };
 }
@@ -72,7 +80,6 @@ export function compileMapping(mapping: Mapping) {
 /** Function that turns a row into a record, the name of a record to remove, or nothing. */
 type ReadBlock = (
   cells: Cells,
-  namedGps: readonly CanonicalGp[],
   faults: RecordFault[],
 ) => { record?: CanonicalRecord; deleted?: RecordName };
 
@@ -84,7 +91,7 @@ function compileBlock(block: RecordBlock, context: MappingContext): ReadBlock {
   const readers = writtenFields(block.fields).map(
     ([path, written]) => [path, compileField(written, known.get(path) as Field, context)] as const,
   );
-  return (cells, namedGps, faults) => {
+  return (cells, faults) => {
     if (!applies(cells)) return {};
     const id = orFault(
       "id",
@@ -99,10 +106,6 @@ function compileBlock(block: RecordBlock, context: MappingContext): ReadBlock {
     for (const [path, readField] of readers)
       setMember(record, path, orFault(path, readField(cells), faults));
     if (faults.length === 0) codeStates(record, faults);
-    if (block.record !== "gp" && namedGps.length > 0)
-      record["gps"] = [
-        ...new Set([...((record["gps"] as string[]) ?? []), ...namedGps.map(({ id }) => id)]),
-      ];
     return { record: record as unknown as CanonicalRecord };
   };
 }
@@ -162,37 +165,61 @@ function compileCondition(
 
 const confidenceOfNames = 0.5;
 
-/** Compiles the GPs that rows only name. Names that differ only in case, accents or punctuation share one GP. */
+/**
+ * Compiles the GPs that rows only name. Names that differ only in case, accents or punctuation share one GP; so do firms
+ * in cells that are split if they differ by legal form.
+ */
 function compileNamedGps(named: NamedGps, context: MappingContext) {
-  const readNames = compileField(named.names, namesField, context);
+  const isSplit = named.split === "firms";
+  const inNames = isSplit ? { ...context, separate: firmsIn } : context;
+  const readNames = compileField(named.names, namesField, inNames);
+  const idFields = fieldsOf("gp");
+  const readIds = Object.entries(named.external_ids ?? {}).map(([key, written]) => {
+    const path = `external_ids.${key}`;
+    return [path, compileField(written, idFields.get(path) as Field, context)] as const;
+  });
   const aliases = aliasesOf(named);
   const made = new Map<string, CanonicalGp>();
-  return (cells: Cells): CanonicalGp[] | Unreadable => {
+  return (
+    cells: Cells,
+    records: readonly CanonicalRecord[],
+    faults: RecordFault[],
+  ): CanonicalGp[] | Unreadable => {
     const names = readNames(cells) ?? [];
     if (names instanceof Unreadable) return names;
+    const projects = records.flatMap((one) => (one.record === "project" ? [one.name ?? ""] : []));
     const gps = new Map<string, CanonicalGp>();
-    for (const name of names as string[]) {
+    for (const written of names as string[]) {
+      const { name, trade } = isSplit ? tradeName(written) : { name: written };
+      if (isSplit && projects.some((project) => isCalledAfter(name, project))) continue;
       const folded = fold(name);
       if (folded === "")
         return new Unreadable(`must contain a letter or a digit, but is ${quoted(name)}`);
-      const gp = made.get(folded) ?? gpNamed(name, folded, aliases.get(folded) ?? [], named);
-      made.set(folded, gp);
-      gps.set(folded, gp);
+      const key = isSplit ? splitName(folded).core : folded;
+      const others = [...(trade === undefined ? [] : [trade]), ...(aliases.get(folded) ?? [])];
+      const gp = made.get(key) ?? gpNamed(name, key, others, named);
+      made.set(key, gp);
+      gps.set(key, gp);
     }
-    return [...gps.values()];
+    const [gp, ...rest] = gps.values();
+    if (gp === undefined || rest.length > 0 || readIds.length === 0) return [...gps.values()];
+    const identified: Record<string, unknown> & CanonicalGp = { ...gp };
+    for (const [path, read] of readIds)
+      setMember(identified, path, orFault(path, read(cells), faults));
+    return [identified];
   };
 }
 
 function gpNamed(
   name: string,
-  folded: string,
+  key: string,
   aliases: readonly string[],
   named: NamedGps,
 ): CanonicalGp {
   const { provenance, ...constants } = (named.constants ?? {}) as Partial<CanonicalGp>;
   return {
     record: "gp",
-    id: `${namedGpPrefix}${folded}`,
+    id: `${namedGpPrefix}${key}`,
     name,
     ...(aliases.length > 0 && { aliases: [...aliases] }),
     ...constants,
@@ -227,6 +254,8 @@ interface MappingContext {
   missing: ReadonlySet<string>;
   dates: readonly DateFormat[];
   decimal?: DecimalMark;
+  /** Splits a cell into texts. A source's `separator` goes before it. */
+  separate?: (text: string) => string[];
 }
 
 /**
@@ -368,11 +397,15 @@ function compileMeaning(source: SourceOfField, field: Field, context: MappingCon
     if (missing.has(word)) return [];
     return source.present === undefined ? undefined : [source.present];
   };
+  const { separator } = source;
+  const separate =
+    separator === undefined ? context.separate : (text: string) => text.split(separator);
   return (text: string): readonly unknown[] | Unreadable => {
     const whole = known(text);
-    if (whole !== undefined || source.separator === undefined) return whole ?? read(text);
+    if (whole !== undefined || separate === undefined) return whole ?? read(text);
     const values: unknown[] = [];
-    for (const piece of text.split(source.separator)) {
+    const pieces = separate(text);
+    for (const piece of field.list ? pieces : pieces.slice(0, 1)) {
       const found = known(piece) ?? read(piece);
       if (found instanceof Unreadable) return found;
       values.push(...found);

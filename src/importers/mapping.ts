@@ -123,6 +123,9 @@ export type RecordBlock = Static<typeof RecordBlock>;
 export const NamedGps = Type.Object(
   {
     names: Type.Unsafe<Written | Written[]>({ type: ["string", "object", "array"] }),
+    split: optional(oneOf("`firms` finds the firms in cells of award lists.", ["firms"])),
+    known: optional(Type.String({ description: "Source with GPs that the names may mean." })),
+    external_ids: optional(Type.Unsafe<Record<string, Written | Written[]>>({ type: "object" })),
     confidence: optional(
       Type.Number({
         minimum: 0,

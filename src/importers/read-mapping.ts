@@ -132,6 +132,10 @@ function checkNamedGps(named: Record<string, unknown>, path: string): RecordFaul
   const faults = shapeFaults(NamedGps, named, path);
   if (named["names"] !== undefined)
     faults.push(...checkSources(named["names"], namesField, `${path}.names`));
+  if (isObject(named["external_ids"])) {
+    const at = `${path}.external_ids`;
+    faults.push(...checkFields(named["external_ids"], fieldsOf("gp"), at, "external_ids"));
+  }
   if (!isObject(named["constants"])) return faults;
   const example = { name: "Example", ...named["constants"], record: "gp", id: "example" };
   const constants = checkRecord(example).map(({ field, reason }) => ({
@@ -217,8 +221,8 @@ function checkMeaning(source: SourceOfField, field: Field, path: string): Record
     ...optionsOf
       .filter(([option, , kinds]) => source[option] !== undefined && !kinds.includes(field.kind))
       .flatMap(([option, what]) => said(option, `applies only to ${what}; remove it`)),
-    ...(source.separator !== undefined && !field.list
-      ? said("separator", "applies only to lists; remove it")
+    ...(source.separator !== undefined && !field.list && field.kind !== "text"
+      ? said("separator", "applies only to lists and text; remove it")
       : []),
     ...(source.otherwise !== undefined && source.otherwise_value !== undefined
       ? said("otherwise_value", "cannot be combined with otherwise; remove one of them")

@@ -40,7 +40,7 @@ const stated = {
 const links = {
   former_ids: Type.Array(sourceId, { description: "Source ids or `gp_…` ids this GP replaces." }),
   project_ids: Type.Array(sourceId, { description: "Source ids of the projects concerned." }),
-  gps: Type.Array(sourceId, { description: "Source ids of the GPs of the record." }),
+  gps: Type.Array(sourceId, { description: "Source ids or `gp_…` ids of the record's GPs." }),
 };
 
 type Declared<K extends RecordKind> = (typeof declarations)[K];
@@ -153,6 +153,8 @@ export interface SourceEntry {
   records: CanonicalRecord[];
   /** GPs that the entry only names. Entries that name the same GP share one object. */
   namedGps: CanonicalGp[];
+  /** Source whose GPs the entry's named GPs may be. */
+  known?: string;
   /**
    * Source ids that the entry's GP or principal could have had beside its own. A source that keeps ids by claims gives
    * them with each GP and principal, if only an empty list. No two records of a kind may claim one id.

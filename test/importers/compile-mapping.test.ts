@@ -317,3 +317,70 @@ test("a name without a letter or digit rejects its row", async (t) => {
     { field: "gps", reason: 'must contain a letter or a digit, but is "—"', isOfCell: true },
   ]);
 });
+
+test("split cells name each firm once, whatever its legal form, and no owner called after the project", async (t) => {
+  const rows = [
+    'Alder Lofts,"Birch, LLC / Cedar, Inc. (50%)",',
+    'Fir Court,"BIRCH L.L.C. dba Birch Homes; Fir Court, LP",',
+    "Oak Place,No developer named,birch inc",
+  ];
+  const entries = await csvEntries(
+    t,
+    `Id,Lead,Co\n${rows.join("\n")}\n`,
+    mapping({ split: "firms", known: "sec" }),
+  );
+  const [birch, cedar] = ["named:birch", "named:cedar"];
+  assert.deepEqual(
+    entries.map(({ records }) => Reflect.get(records[0] as object, "gps")),
+    [[birch, cedar], [birch], [birch]],
+  );
+  assert.deepEqual(
+    entries.map(({ namedGps, known }) => [namedGps.map(({ name }) => name), known]),
+    [
+      [["Birch, LLC", "Cedar, Inc."], "sec"],
+      [["Birch, LLC"], "sec"],
+      [["Birch, LLC"], "sec"],
+    ],
+  );
+});
+
+test("a trade name is an alias, and values bring pieces of a split cell to other names", async (t) => {
+  const names = { column: "Lead", values: { CHP: "Cedar Homes" }, otherwise: "keep" };
+  const [entry] = await csvEntries(
+    t,
+    'Id,Lead,Co\nAlder,"Birch Corp., d/b/a Fir / CHP",\n',
+    mapping({ names, split: "firms" }),
+  );
+  assert.deepEqual(
+    entry?.namedGps.map(({ name, aliases }) => [name, aliases]),
+    [
+      ["Birch Corp.", ["Fir"]],
+      ["Cedar Homes", ["CHP"]],
+    ],
+  );
+});
+
+test("a row that names one GP gives it external ids", async (t) => {
+  const named = { names: "Lead", split: "firms", external_ids: { cik: "Co" } };
+  const entries = await csvEntries(
+    t,
+    "Id,Lead,Co\n1,Birch,0001900013\n2,Birch,\n3,Birch / Cedar,0001900013\n",
+    mapping(named),
+  );
+  assert.deepEqual(
+    entries.map(({ namedGps }) => namedGps.map((gp) => gp.external_ids)),
+    [[{ cik: ["0001900013"] }], [undefined], [undefined, undefined]],
+  );
+});
+
+test("text before a separator fills a field that takes no list", async (t) => {
+  const entries = await csvEntries(
+    t,
+    'Id,Name,Place\n1,A,"Reno, Washoe County, NV"\n2,B,"TBD, NV"\n3,C,Elko\n',
+    gpMapping({ hq_city: { column: "Place", separator: "," } }, { missing: ["TBD"] }),
+  );
+  assert.deepEqual(
+    entries.map(({ records }) => Reflect.get(records[0] as object, "hq_city")),
+    ["Reno", undefined, "Elko"],
+  );
+});

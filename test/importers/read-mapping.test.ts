@@ -34,7 +34,13 @@ test("every fault of a mapping is told at once, each with its path in the file",
       { record: "fund", id: "Id", fields: {} },
       { record: "gp", fields: { name: { constant: 5, missing: [] } } },
     ],
-    named_gps: { names: { column: "" }, confidence: 2, constants: { tags: "x", founded: 1 } },
+    named_gps: {
+      names: { column: "" },
+      confidence: 2,
+      constants: { tags: "x", founded: 1 },
+      split: "words",
+      external_ids: { tin: "A" },
+    },
   };
   assert.deepEqual(await faultsOf(t, mapping), {
     encoding: "must be one of utf-8, windows-1252, iso-8859-1",
@@ -63,6 +69,9 @@ test("every fault of a mapping is told at once, each with its path in the file",
     "records[2].fields.name.missing": "cannot be combined with constant; remove one of them",
     "named_gps.names.column": "must not be empty",
     "named_gps.confidence": "must be at most 1",
+    "named_gps.split": "must be one of firms",
+    "named_gps.external_ids.tin":
+      "is an unknown name; the known names are cik, crd, lei, sec_number, form_d_file, adv_fund, hud_id, other",
     "named_gps.constants.tags": "must be a list",
     "named_gps.constants.founded": "is not a member of a gp; correct its name or remove it",
   });
@@ -71,8 +80,7 @@ test("every fault of a mapping is told at once, each with its path in the file",
 test("every field that contradicts itself is told at once, before any file is read", async (t) => {
   const fields = {
     hq_city: { column: "A", multiply_by: 2 },
-    founded_year: { column: "A", fold: true },
-    hq_country: { column: "A", separator: ";" },
+    founded_year: { column: "A", fold: true, separator: ";" },
     hq_state: { column: "A", values: { nevada: "NV", " NEVADA": "CA" } },
     aum_usd: { constant: "5" },
     legal_name: { constant: ["A"] },
@@ -87,7 +95,7 @@ test("every field that contradicts itself is told at once, before any file is re
     [
       "hq_city.multiply_by applies only to numbers; remove it",
       "founded_year.fold applies only to text; remove it",
-      "hq_country.separator applies only to lists; remove it",
+      "founded_year.separator applies only to lists and text; remove it",
       'hq_state.values[" NEVADA"] repeats the cell "nevada"; remove one of them',
       "aum_usd.constant must be a whole number",
       "legal_name.constant must be a single value, because the field takes no list",

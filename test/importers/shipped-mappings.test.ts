@@ -10,6 +10,8 @@ import { csvEntries, writtenFile } from "./written-file.ts";
 const mappings = {
   "san-francisco":
     "the mapping for San Francisco makes a project of every row, signals of its dates and GPs of its sponsors",
+  "lihtc-awards":
+    "the mapping for award lists makes a project and a signal of every row, and GPs of its developers",
   "adviser-report": "the mapping for adviser reports makes a GP of every row, under its legal name",
 };
 for (const [name, title] of Object.entries(mappings))

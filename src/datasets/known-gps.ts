@@ -1,0 +1,68 @@
+/** Finds, among the GPs of a source, those that the rows of another source name. */
+import type { CanonicalGp, SourceEntry } from "#records/canonical.ts";
+import { fold } from "#records/fold.ts";
+import { splitName } from "#records/legal-forms.ts";
+import type { Previous } from "./previous.ts";
+
+/** Confidence of a link by name alone. The state of a project is no proof: it is the property's, not the firm's. */
+const unsure = { basis: "named_sponsor", confidence: 0.6 } as const;
+
+/** Opens the GPs of the given sources in the previous generation. */
+export function openKnownGps(previous: Previous, sources: readonly string[]) {
+  let index: ReadonlyMap<string, string | null> | undefined;
+  const replaced = new Map<string, string>();
+  const find = (gp: CanonicalGp, source: string) => {
+    index ??= indexGps(previous.gpDocuments(sources.includes(source) ? source : ""));
+    const [byId, ...others] = new Set(externalKeys(gp).flatMap((key) => index!.get(key) ?? []));
+    if (byId !== undefined) return others.length === 0 ? { id: byId, isSure: true } : null;
+    const id = index.get(nameKey(gp.name)) ?? null;
+    return id === null ? null : { id, isSure: false };
+  };
+  return {
+    /** Ids that became links, by the source ids of the GPs that rows named. */
+    replaced: replaced as ReadonlyMap<string, string>,
+    /** Returns an entry with links in place of the named GPs that are GPs of the source that it names. */
+    link(entry: SourceEntry): SourceEntry {
+      const { known, namedGps } = entry;
+      if (known === undefined) return entry;
+      let isSure = true;
+      const links = new Map<string, string>();
+      for (const gp of namedGps) {
+        const found = find(gp, known);
+        if (found === null) continue;
+        links.set(gp.id, found.id);
+        replaced.set(gp.id, found.id);
+        isSure &&= found.isSure;
+      }
+      const records = entry.records.map((record) => {
+        if (record.record === "gp" || record.gps === undefined) return record;
+        const gps = record.gps.map((id) => links.get(id) ?? id);
+        return {
+          ...record,
+          gps,
+          ...(!isSure && { provenance: { ...unsure, ...record.provenance } }),
+        };
+      });
+      return { ...entry, records, namedGps: namedGps.filter(({ id }) => !links.has(id)) };
+    },
+  };
+}
+
+/** Returns GPs by external id and by name; null where several have it. */
+function indexGps(documents: Iterable<[id: string, document: string]>) {
+  const index = new Map<string, string | null>();
+  for (const [id, document] of documents) {
+    const gp = JSON.parse(document) as CanonicalGp;
+    const names = [gp.name, gp.legal_name ?? gp.name].map(nameKey);
+    for (const key of new Set([...names, ...externalKeys(gp)]))
+      index.set(key, index.has(key) ? null : id);
+  }
+  return index;
+}
+
+const nameKey = (name: string) => `name ${splitName(fold(name)).core}`;
+
+const externalKeys = ({ external_ids }: Pick<CanonicalGp, "external_ids">): string[] =>
+  Object.entries(external_ids ?? {}).flatMap(([kind, ids]) =>
+    (ids ?? []).map((id) => `${kind} ${id.replace(/^0+/, "")}`),
+  );

@@ -1,0 +1,107 @@
+/** Finds the firms that a cell names, as in lists of awards. docs/importing.md has the rules. */
+import { fold } from "#records/fold.ts";
+import { splitName } from "#records/legal-forms.ts";
+
+const brackets = /\s*[([][^()[\]]*(?:[)\]]|$)/g;
+/** Roles in brackets may have brackets of their own. */
+const withoutBrackets = (text: string) => text.replace(brackets, "").replace(brackets, "");
+
+/** Marks that stand between firms. A slash also stands in `c/o`, `d/b/a` and `24/7`. */
+const between = /[;|\r\n]+|\s+w?\/\s*|\/\s+|(?<=\p{L}{3})\/(?=\p{L}{3})/u;
+/** Words and marks that stand between firms only behind a legal form. */
+const joints = /\s*,\s*(?:(?:and|&)\s+)?|\s+(?:and|&|\+)\s+/gi;
+/** Words that go on with a name behind a joint, as in `Smith Co. & Sons`. */
+const goingOn = /^(?:sons?|daughters?|brothers|associates|affiliates|partners|its|co|company)\b/i;
+
+const roles = String.raw`(?:(?:co|lead|managing|master)[ -]?)?(?:developer|sponsor|owner|applicant|general partner)s?`;
+const leadingRole = new RegExp(String.raw`^${roles}(?: \d)?\s*[:–—-]\s*`, "i");
+/** Words behind a name: a share, a description of the legal form, for whom the firm acts, and its role. */
+const trailers = [
+  /[\s:,–—-]+\d{1,3}(?:\.\d+)?\s*%.*$/,
+  /\s*,\s+an?\s[^,]*\b(?:company|partnership|corporation|organization)\b.*$/i,
+  /\s*,?\s+(?:on behalf of|c\/o)\s.*$/i,
+  new RegExp(String.raw`(?:\s*[:–—-]\s*|\s*,\s+)${roles}$`, "i"),
+];
+
+const unsaid =
+  "available|provided|disclosed|listed|named|specified|stated|selected|identified|determined|applicable|known|given|reported|published|found|assigned";
+const nobody = new RegExp(
+  `^(?:none|n a|na|nil|no|tb[ad]|unknown|undisclosed|unspecified|unnamed|various|multiple|pending|confidential|same|to be \\w+)$` +
+    `|^(?:none|no|see|same as) .*\\b(?:${unsaid}|developers?|sponsors?|owners?|partners?|firms?|entity|entities|names?|above|notes?|documents?|source|application)\\b` +
+    `|\\bnot (?:yet )?(?:been )?(?:${unsaid})\\b|\\bto be (?:${unsaid}|announced|decided)\\b|\\b(?:unknown|undisclosed|tbd)$`,
+);
+
+/** Returns the names of the firms that a text names. Returns none if it says that there is no firm. */
+export function firmsIn(text: string): string[] {
+  return withoutBrackets(text)
+    .split(between)
+    .flatMap(jointFirms)
+    .map(nameIn)
+    .filter((name) => fold(name) !== "" && !nobody.test(fold(name)));
+}
+
+const hasForm = (text: string) => splitName(fold(text)).form !== "";
+const isForm = (text: string) => splitName(`x ${fold(text)}`).core === "x";
+
+/** Returns a text in parts, cut behind each legal form that another firm follows. */
+function jointFirms(text: string): string[] {
+  const firms: string[] = [];
+  let start = 0;
+  for (const { 0: joint, index } of text.matchAll(joints)) {
+    const [firm, rest] = [text.slice(start, index), text.slice(index + joint.length)];
+    const [next = "", after = ""] = rest.split(",");
+    if (!hasForm(firm) || isForm(next) || goingOn.test(rest)) continue;
+    // A place may follow a comma: `Acme Co., Reno, NV`.
+    if (joint.trim() === "," && !hasForm(next) && !isForm(after)) continue;
+    firms.push(firm);
+    start = index + joint.length;
+  }
+  return [...firms, text.slice(start)];
+}
+
+function nameIn(text: string): string {
+  const named = text.trim().replace(leadingRole, "");
+  const short = trailers.reduce((name, trailer) => name.replace(trailer, ""), named);
+  return short.replace(/^[\s,:–—-]+|[\s,:–—-]+$/g, "");
+}
+
+/** Returns a name and the trade name behind it, as in `Acme Corporation dba Birch`. */
+export function tradeName(name: string): { name: string; trade: string | undefined } {
+  const [first = name, trade] = name.split(/,?\s+(?:d\/?b\/?a\.?|doing business as)\s+/i);
+  return { name: first, trade };
+}
+
+/** Words of a name that tell no project from another: articles, numerals, and those of phases. */
+const weak = /\b(?:the|an?|at|of|on|in|and|by|phase|ph|[ivx]+|\d{1,2}|20[1-3]\d)\b/g;
+/** Words for buildings and owners, which owners add or leave out. */
+const usual = new RegExp(
+  "\\b(?:apartments?|apts?|homes?|houses?|housing|residences?|villages?|villas?|lofts?|flats?|townhomes|townhouses|estates" +
+    "|manor|place|plaza|towers?|seniors?|family|affordable|living|new|project|construction|preservation|redevelopment" +
+    "|rehab|rehabilitation|renovation|owners?|developers?|development|dev|partners?|associates|gp|agp|mgp)\\b",
+  "g",
+);
+
+/** Longest initials that owners add to a project's name, in letters. */
+const initialsMax = 4;
+
+/**
+ * Reports whether a firm is called after a project. An LLC, LP or Ltd. is compared without the usual words. Other firms
+ * bear names of their own, and share too many words with projects.
+ */
+export function isCalledAfter(firm: string, project: string): boolean {
+  const { core, form } = splitName(fold(firm));
+  const isVehicle = form !== "" && !/\b(?:inc|corp|co)\b/.test(form);
+  const own = tellingWords(core, isVehicle);
+  const its = tellingWords(fold(withoutBrackets(project)), isVehicle);
+  if (own === its || (its.includes(" ") && contains(own, its))) return true;
+  // A project of one telling word shares it with many firms: only initials may stand beside it.
+  if (isVehicle && contains(own, its)) return own.length - its.length <= initialsMax + 1;
+  return isVehicle && own.includes(" ") && contains(its, own);
+}
+
+function tellingWords(name: string, isVehicle: boolean): string {
+  const without = (text: string, words: RegExp) => fold(text.replace(words, " ")) || text;
+  return isVehicle ? without(without(name, weak), usual) : without(name, weak);
+}
+
+const contains = (text: string, part: string) => ` ${text} `.includes(` ${part} `);
