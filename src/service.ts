@@ -34,9 +34,11 @@ import { operations } from "#operations/index.ts";
 import { recordCounts } from "#operations/page.ts";
 import { isInvented } from "#records/common.ts";
 import type { ReadModel } from "#search/read-model.ts";
+import type { SyncTable } from "#store/control-tables.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { takeLock } from "#store/lock.ts";
 import { controlFile, controlShape, openFile } from "#store/sqlite-file.ts";
+import type { SharedKeySource } from "#store/watch-postgres.ts";
 import { openRecording, type Recording } from "#usage/writer.ts";
 
 export type Service = Awaited<ReturnType<typeof openService>>;
@@ -78,9 +80,9 @@ export async function openService(
   await using opened = new AsyncDisposableStack();
   const reportKeys = report("keys", "keys cannot be read");
   const { databaseUrl } = config;
-  const sharedKeys = databaseUrl === null ? null : await openDatabaseKeys(databaseUrl, reportKeys);
-  if (sharedKeys === null) openFile(controlShape(dataDir)).close();
-  else opened.defer(() => sharedKeys.close());
+  const shared = databaseUrl === null ? null : await openDatabaseKeys(databaseUrl, reportKeys);
+  if (shared === null) openFile(controlShape(dataDir)).close();
+  else opened.defer(() => shared.keys.close());
   const lock = takeLock(
     join(dataDir, "server.lock"),
     `Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`,
@@ -133,10 +135,9 @@ export async function openService(
   opened.defer(() => datasets.close());
   // A worker reads the dataset while this thread imports the remaining modules.
   const { buildServer } = await import("#http/build-server.ts");
+  const { keys, syncs } = shared ?? openFileKeys(dataDir, now, reportKeys);
   const keyVerifier = openKeyVerifier({
-    keys:
-      sharedKeys ??
-      openKnownKeys({ source: watchControl(controlFile(dataDir), now), onFault: reportKeys }),
+    keys,
     accountUrl: accountUrl(config),
     now,
   });
@@ -205,6 +206,13 @@ export async function openService(
     ...cache.metrics,
     ...datasets.metrics,
     ...usageMetrics(recording),
+    gaugeBy(
+      "gp_records_sync_last_success_timestamp_seconds",
+      "Time when a source was last brought up to date by a sync, in Unix time",
+      "source",
+      () =>
+        Object.fromEntries(syncs().map((row) => [row.source, Date.parse(row.succeeded_at) / 1000])),
+    ),
     gaugeBy(
       "gp_records_failing",
       "1 while the part of the service that the label names cannot do its work; otherwise 0",
@@ -315,10 +323,31 @@ const usageMetrics = ({ waiting, waitingBytesMax, lostCount }: Recording) => [
   counter("gp_records_usage_lost_total", "Requests whose usage records were dropped", lostCount),
 ];
 
-/** Opens the keys in a server's PostgreSQL database. A server without one does not import what reads it. */
-async function openDatabaseKeys(url: string, onFault: (fault: Error | null) => void) {
+type OnFault = (fault: Error | null) => void;
+
+/** Opens the keys and syncs in a server's file. */
+function openFileKeys(dataDir: string, now: () => number, onFault: OnFault) {
+  const source = watchControl(controlFile(dataDir), now);
+  return { keys: openKnownKeys({ source, onFault }), syncs: source.syncs };
+}
+
+/**
+ * Opens the keys and syncs in a server's PostgreSQL database. A server without one does not import what reads it.
+ * `syncs` returns what was last read, and begins to read again.
+ */
+async function openDatabaseKeys(url: string, onFault: OnFault) {
   const { connectKeys } = await import("#store/watch-postgres.ts");
-  return openSharedKeys({ connect: (onChange) => connectKeys(url, onChange), onFault });
+  let source: SharedKeySource;
+  const connect = async (onChange: () => void) => (source = await connectKeys(url, onChange));
+  const keys = await openSharedKeys({ connect, onFault });
+  let last: SyncTable[] = [];
+  const read = () =>
+    source.syncs().then(
+      (rows) => (last = rows),
+      () => {},
+    );
+  await read();
+  return { keys, syncs: () => (void read(), last) };
 }
 
 /**

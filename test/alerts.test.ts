@@ -91,6 +91,13 @@ const examples: Record<string, Example> = {
     },
     firing: [9, 35],
   },
+  // Three days old at sample 8, and it succeeds at sample 36.
+  GpRecordsSyncOld: {
+    series: {
+      'gp_records_sync_last_success_timestamp_seconds{source="sec"}': `${8 * 15 - 3 * 86_400}x35 540x24`,
+    },
+    firing: [9, 35],
+  },
   // Of 300 requests a sample a third is fast while things are wrong; of two operations together.
   GpRecordsSlow: {
     series: Object.fromEntries(

@@ -192,7 +192,7 @@ test("systemd accepts every unit in deploy/", (t) => {
     writeFileSync(unit, readFileSync(name, "utf8").replaceAll("/opt/gp-records", resolve(".")));
     return unit;
   });
-  assert.equal(units.length, 7);
+  assert.equal(units.length, 9);
   const { exitCode, said } = runTool("systemd-analyze", ["verify", "--man=no", ...units]);
   assert.equal(exitCode, 0, said);
   assert.equal(said, "");

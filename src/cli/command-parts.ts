@@ -5,6 +5,7 @@ import type { AddCommands } from "./command.ts";
 const loaders: Readonly<Record<string, () => Promise<AddCommands>>> = {
   serve: async () => (await import("./serve.ts")).serveCommand,
   import: async () => (await import("./import.ts")).importCommands,
+  sync: async () => (await import("./sync.ts")).syncCommands,
   datasets: async () => (await import("./datasets.ts")).datasetCommands,
   export: async () => (await import("./records.ts")).exportCommand,
   match: async () => (await import("./records.ts")).matchCommand,

@@ -9,6 +9,8 @@ export interface CliContext {
   readonly environmentFile?: EnvironmentFile | null;
   /** Returns the time in ms since 1970. */
   readonly now: () => number;
+  /** Waits this many ms; with the timers of Node unless it is given. */
+  readonly wait?: (milliseconds: number) => Promise<unknown>;
   /** Prints one or more whole lines to standard output. @param text without the last line break. */
   readonly print: (text: string) => void;
   /** Prints one or more whole lines to standard error. @param text without the last line break. */

@@ -79,7 +79,7 @@ type Given = Values<typeof args> & Values<typeof options>;
 type Order = Pick<Given, "source" | keyof typeof guards> & Partial<Pick<Given, "isMerge">>;
 
 /** Output and failures of every format. */
-const outcome = {
+export const outcome = {
   json: importJson,
   text: importText,
   fault: importRefusal,
@@ -128,31 +128,41 @@ const csv = command({
   ...outcome,
 });
 
+/** Options of an import of filings. */
+export const secOptions = {
+  source: parameter<string>(
+    new Option("--source <name>", "name of the source whose records are replaced").default("sec"),
+  ),
+  minConfidence: parameter<number>(
+    new Option("--min-confidence <n>", "leave a vehicle without a GP if its link is less sure")
+      .argParser(parseConfidence)
+      .default(0.5),
+  ),
+  namedPercentMin: option(
+    "--min-named <percent>",
+    "refuse if a smaller share of the vehicles has a GP",
+    parsePercent,
+  ),
+  ...guards,
+};
+
+/** Imports filings. @param paths files and folders, which are read together. */
+export const importSec = (
+  paths: readonly string[],
+  { minConfidence, namedPercentMin, ...order }: Values<typeof secOptions>,
+  context: CliContext,
+): Promise<Imported> =>
+  publishEntries(order, context, ({ folder }, show) =>
+    openFilings(paths, { folder, source: order.source, minConfidence, namedPercentMin, show }),
+  );
+
 const sec = command({
   name: "sec",
   description: "import public filings of the SEC, Form D and Form ADV (docs/real-data.md)",
   args: { paths: argument("<paths...>", "files and folders of filings, which are read together") },
-  options: {
-    source: parameter<string>(
-      new Option("--source <name>", "name of the source whose records are replaced").default("sec"),
-    ),
-    minConfidence: parameter<number>(
-      new Option("--min-confidence <n>", "leave a vehicle without a GP if its link is less sure")
-        .argParser(parseConfidence)
-        .default(0.5),
-    ),
-    namedPercentMin: option(
-      "--min-named <percent>",
-      "refuse if a smaller share of the vehicles has a GP",
-      parsePercent,
-    ),
-    ...guards,
-  },
+  options: secOptions,
   example: "import sec downloads/sec --dry-run",
-  run: ({ paths, minConfidence, namedPercentMin, ...order }, context) =>
-    publishEntries(order, context, ({ folder }, show) =>
-      openFilings(paths, { folder, source: order.source, minConfidence, namedPercentMin, show }),
-    ),
+  run: ({ paths, ...given }, context) => importSec(paths, given, context),
   ...outcome,
 });
 
@@ -186,7 +196,7 @@ async function suggest(
   return null;
 }
 
-interface Imported {
+export interface Imported {
   given: Order;
   result: ImportResult;
   /** Summary of an import of filings; undefined for other formats. */
@@ -271,7 +281,8 @@ async function noteAndClear(
   return noteAndPrune(context, store, change);
 }
 
-async function refuseSource(name: string): Promise<void> {
+/** @throws CommandFault if an import may not have this source. */
+export async function refuseSource(name: string): Promise<void> {
   const { sourceFault } = await import("#datasets/publish.ts");
   const fault =
     name === demoSource ? "is reserved for the demo; choose another name" : sourceFault(name);
@@ -486,7 +497,8 @@ function unchangedOf({ records, changes }: ImportResult): number | null {
   return total - changes.added - changes.updated;
 }
 
-function outcomeOf(imported: Imported) {
+/** Returns `published`, `staged`, `dry_run`, `unchanged` or `refused`. */
+export function outcomeOf(imported: Imported) {
   const { outcome, published, staged } = imported.result;
   if (refusalOf(imported) !== null) return "refused";
   if (outcome !== "built") return outcome;

@@ -185,6 +185,7 @@ async function readFile(file: string, reader: Reader): Promise<void> {
   const beginning = beginningOf(file);
   const [header = ""] = beginning.split(/\r?\n/, 1);
   const leave = (reason: string) => reader.leave(file, reason);
+  if (file.endsWith(".part")) return leave("is a download that has not ended; fetch it again");
   const isCorrections = basename(file) === "corrections.ndjson";
   const whole = () => {
     if (statSync(file).size <= wholeBytesMax) return readFileSync(file);

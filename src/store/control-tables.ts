@@ -194,13 +194,21 @@ const addedTables = {
   },
 } as const;
 
+/** Tables that another step adds. */
+const syncTables = {
+  /** The last sync of a source that succeeded, whether or not it changed anything. */
+  sync: { source: "text primary key", succeeded_at: "text not null" },
+} as const;
+
 /** Names of all tables; parents come before tables that refer to them. */
-export const controlTableNames: readonly string[] = [tables, addedTables].flatMap(Object.keys);
+export const controlTableNames: readonly string[] = [tables, addedTables, syncTables].flatMap(
+  Object.keys,
+);
 
 export type Role = "owner" | "member";
 export type LinkKind = "sign-up" | "invite" | "reset" | "email";
 
-export type ControlTables = RowsOf<typeof tables & typeof addedTables> & {
+export type ControlTables = RowsOf<typeof tables & typeof addedTables & typeof syncTables> & {
   member: { role: Role };
   link: { kind: LinkKind; role: Role | null };
 };
@@ -214,6 +222,7 @@ export type AccountTable = ControlTables["account"];
 export type ApiKeyTable = ControlTables["api_key"];
 export type PersonTable = ControlTables["person"];
 export type SessionTable = ControlTables["session"];
+export type SyncTable = ControlTables["sync"];
 
 /** Statements that create these tables and their indexes. PostgreSQL's schema adds a collation to each `text`. */
 export const controlTableSql: readonly string[] = [
@@ -232,6 +241,8 @@ export const followedViewSql: readonly string[] = [
   ...createTables(addedTables, "  "),
   "create index followed_view_account on followed_view (account)",
 ];
+
+export const syncSql: readonly string[] = createTables(syncTables, "  ");
 
 /** Maximum number of requests in each window; null means the plan's or the service's maximum. */
 export interface Quotas {

@@ -4,7 +4,12 @@
  */
 import { statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { type AccountTable, type ApiKeyTable, defaultPlan } from "./control-tables.ts";
+import {
+  type AccountTable,
+  type ApiKeyTable,
+  defaultPlan,
+  type SyncTable,
+} from "./control-tables.ts";
 import { sqliteFault, StoreFault } from "./store-fault.ts";
 
 /** A key with facts from its account and plan. */
@@ -36,6 +41,8 @@ export const keyRows = `
   from api_key k join account a on a.number = k.account
   left join plan p on p.name = a.plan`;
 
+export const syncRows = "select source, succeeded_at from sync";
+
 /** Account numbers in `key_change` that stand for no single account. */
 export const anyAccount = -1;
 export const allChanges = 0;
@@ -65,6 +72,7 @@ export function watchControl(file: string, now: () => number) {
   const prepare = (query: string) => naming(() => connection.prepare(query));
   const all = prepare(keyRows);
   const ofAccounts = prepare(`${keyRows} where k.account in (select value from json_each(?))`);
+  const syncs = prepare(syncRows);
   const ofDigest = prepare(`${keyRows} where k.digest = ?`);
   // Key changes have their own count, because sessions, the audit log and the rest change much more often.
   const keyChanges = prepare(`select count from key_change where account = ${allChanges}`);
@@ -112,6 +120,14 @@ export function watchControl(file: string, now: () => number) {
     /** Returns the key with this digest, or undefined if there is none. */
     find: (digest: Uint8Array): KeyRow | undefined =>
       naming(() => ofDigest.get(digest) as unknown as KeyRow | undefined),
+    /** Lists the last syncs of sources; none while the store cannot be read. */
+    syncs(): SyncTable[] {
+      try {
+        return syncs.all() as unknown as SyncTable[];
+      } catch {
+        return [];
+      }
+    },
     close: () => connection.close(),
   };
 }

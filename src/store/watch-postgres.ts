@@ -1,5 +1,6 @@
 /** Reads the keys of a control store in PostgreSQL, and is notified when they change. */
-import { allChanges, anyAccount, type KeyRow, keyRows } from "./control-watch.ts";
+import type { SyncTable } from "./control-tables.ts";
+import { allChanges, anyAccount, type KeyRow, keyRows, syncRows } from "./control-watch.ts";
 import { refuseUnready, refuseUnfit } from "./postgres-schema.ts";
 import { connectPostgres } from "./postgres.ts";
 
@@ -52,6 +53,7 @@ export async function connectKeys(url: string, onChange: () => void) {
       session.query<KeyRow>(`${keyRows} where k.id > $1 order by k.id limit $2`, [after, max]),
     ofAccounts: (accounts: readonly number[]) =>
       session.query<KeyRow>(`${keyRows} where k.account = any($1::integer[])`, [accounts]),
+    syncs: () => session.query<SyncTable>(syncRows),
     /** True once the connection has ended. The reader cannot be used again. */
     get isOver(): boolean {
       return session.isOver;

@@ -9,6 +9,7 @@ import { prepareDemo } from "#cli/demo.ts";
 import { openControl } from "#store/stores.ts";
 import { allCommands, listCommands } from "../support/all-commands.ts";
 import { noon } from "../support/control.ts";
+import { secWorld } from "../support/fake-sec.ts";
 import { writeFilingFolder } from "../support/filing-folder.ts";
 import { cheap, clientAt, goodPassword } from "../support/people.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -22,14 +23,14 @@ const mapping = {
 async function openWorld(t: TestContext) {
   const folder = temporaryFolder(t);
   const dataDir = join(folder, "data");
-  const commands = allCommands(dataDir);
+  const commands = allCommands(dataDir, { CONTACT: "ops@example.com" });
   const records = (...ids: string[]) => {
     const path = join(folder, `${ids.join("-")}.ndjson`);
     const lines = ids.map((id) => `${JSON.stringify({ record: "gp", id, name: `GP ${id}` })}\n`);
     writeFileSync(path, lines.join(""));
     return path;
   };
-  return { folder, dataDir, records, ...commands };
+  return { t, folder, dataDir, records, ...commands };
 }
 
 type World = Awaited<ReturnType<typeof openWorld>>;
@@ -81,6 +82,10 @@ const walks: Record<string, ReturnType<typeof does> | null> = {
     mkdirSync(join(folder, "sec"));
     await writeFilingFolder(join(folder, "sec"), { size: 2 });
     await text("import sec", join(folder, "sec"));
+  }),
+  "sync sec": does(["dataset.published"], async ({ t, text }) => {
+    const { sec, folder } = await secWorld(t);
+    await text("sync sec", folder, "--origin", sec.origin);
   }),
   "datasets rollback": does(["dataset.rolled_back"], ({ text }) => text("datasets rollback")),
   "datasets publish": does(["dataset.published"], async ({ json, text, records }) => {

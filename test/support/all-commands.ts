@@ -15,6 +15,7 @@ export function allCommands(
   dataDir: string,
   settings: Record<string, string> = {},
   now: () => number = () => noon,
+  wait: (milliseconds: number) => Promise<unknown> = async () => {},
 ) {
   /** Takes the words before the first that may hold a blank as one text: `accounts limits --per-day 5 --json`. */
   const start = async (...words: string[]): Promise<Outcome> => {
@@ -24,6 +25,7 @@ export function allCommands(
     const context = {
       environment: { DATA_DIR: dataDir, ...settings },
       now,
+      wait,
       print: (text: string) => void (out += `${text}\n`),
       reportError: (text: string) => void (err += `${text}\n`),
     };
