@@ -61,11 +61,13 @@ const sec = command({
     openDatasets(dataDir);
     const busy = `Another sync is running on ${dataDir}. Let it end, or stop it.`;
     const lock = takeLock(join(dataDir, "sync.lock"), busy);
+    const { show, clear } = showProgress();
     try {
-      const source = openSource({ contact, origin, ...context });
-      const fetched = await bringUpToDate(folder, since, source).catch((error: unknown) => {
+      const source = openSource(contact, origin, context);
+      const fetched = await bringUpToDate(folder, since, source, show).catch((error: unknown) => {
         throw dataFolderFault(error, folder, "FOLDER");
       });
+      clear();
       const imported = await importSec([folder], given, context);
       const row = { source: given.source, succeeded_at: new Date(context.now()).toISOString() };
       if (!given.isDryRun && ["published", "unchanged"].includes(outcomeOf(imported)))
@@ -80,6 +82,7 @@ const sec = command({
         );
       return { folder, fetched, imported };
     } finally {
+      clear();
       lock.release();
     }
   },
@@ -110,12 +113,6 @@ function readOrigin(text: string): string {
   return url.origin;
 }
 
-interface SourceOptions extends Pick<CliContext, "now" | "wait"> {
-  contact: string;
-  /** Scheme and host in place of the SEC's. */
-  origin: string | undefined;
-}
-
 type Source = ReturnType<typeof openSource>;
 
 /** Time between the starts of two requests, in ms: 8 a second. The SEC allows 10. */
@@ -124,12 +121,17 @@ const spacingMilliseconds = 125;
 const pauseMilliseconds = 1000;
 /** Longest wait for one address, in ms, over all pauses. */
 const patienceMilliseconds = 600_000;
-/** Longest time for one answer with its body, in ms. */
-const answerMilliseconds = 300_000;
+/** Longest time for one answer with its body, in ms. Node itself gives up after 5 minutes without a byte. */
+const answerMilliseconds = 1_800_000;
 /** Statuses of a server that limits, or is away for a while. */
 const passing = [403, 429, 503];
 
-function openSource({ contact, origin, now, wait = waitFor }: SourceOptions) {
+/** @param origin scheme and host in place of the SEC's; undefined for these. */
+function openSource(
+  contact: string,
+  origin: string | undefined,
+  { now, wait = waitFor }: CliContext,
+) {
   const headers = { "user-agent": `gp-records (${contact})`, "accept-encoding": "identity" };
   let spaced: Promise<unknown> = Promise.resolve();
   /**
@@ -209,17 +211,16 @@ const feedShape = /^IA_FIRM_SEC_Feed_(\d\d)_(\d\d)_(\d{4})\.xml\.gz$/;
 const indexShape = /^form\.(\d{8})\.idx$/;
 
 /** Fetches what the folder lacks, and removes what newer files replace. Changes only its downloads. */
-async function bringUpToDate(folder: string, since: string | undefined, source: Source) {
+async function bringUpToDate(
+  folder: string,
+  since: string | undefined,
+  source: Source,
+  show: (count: number, what: string) => void,
+) {
   const downloads = join(folder, "downloads");
   const filings = join(downloads, "filings");
-  const fetched = {
-    files: 0,
-    bytes: 0,
-    removed: 0,
-    /** Addresses of filings that an index names, but that are not there. */
-    missing: [] as string[],
-  };
-  const progress = showProgress();
+  // Missing are filings that an index names, but that are not there.
+  const fetched = { files: 0, bytes: 0, removed: 0, missing: [] as string[] };
   const bring = async (url: string, into = downloads): Promise<string> => {
     const path = join(into, basename(url));
     if (existsSync(path)) return path;
@@ -227,58 +228,55 @@ async function bringUpToDate(folder: string, since: string | undefined, source: 
     if (bytes === null) fetched.missing.push(url);
     else fetched.files++;
     fetched.bytes += bytes ?? 0;
-    progress.show(fetched.files, "files fetched");
+    show(fetched.files, "files fetched");
     return path;
   };
-  /** Removes files of a folder, but for one. @param isOld reports whether a file is replaced, by its name. */
-  const remove = (from: string, isOld: (name: string) => boolean, but = "") => {
-    for (const name of readdirSync(from))
-      if (isOld(name) && name !== basename(but)) {
-        rmSync(join(from, name));
-        fetched.removed++;
-      }
-  };
-  try {
-    mkdirSync(filings, { recursive: true });
-    for (const place of [downloads, filings])
-      for (const name of readdirSync(place)) if (name.endsWith(".part")) rmSync(join(place, name));
+  mkdirSync(filings, { recursive: true });
+  for (const place of [downloads, filings]) remove(place, (name) => name.endsWith(".part"));
 
-    const listed = await read(source, beginnings.quarters, "a page of quarters", quartersIn);
-    const known = [...listed.keys()];
-    const newest = known.at(-1)!;
-    const from = since ?? known.at(-4) ?? known[0]!;
-    if (from > newest) throw usageFault(`--since ${from} is after the newest quarter, ${newest}.`);
-    const quarters: string[] = [];
-    for (const quarter of known.filter((one) => one >= from)) {
-      const path = await bring(listed.get(quarter)!);
-      remove(downloads, (name) => quarterShape.exec(name)?.[1] === quarter, path);
-      quarters.push(path);
-    }
-    const months = await read(source, beginnings.months, "a list of Form ADV data", monthsIn);
-    for (const { url, lastDay } of months) if (lastDay >= dayIn(from, 1, "01")) await bring(url);
-    const feed = await bring(await read(source, beginnings.feeds, "a list of feeds", newestFeedIn));
-    remove(downloads, (name) => feedShape.test(name), feed);
-
-    // What is filed late on the last day of a quarter is in the next one.
-    const after = dayIn(newest, 3, "20");
-    const named = new Map<string, string>();
-    for (const url of await indexesAfter(after, source))
-      for (const line of readFileSync(await bring(url, filings), "latin1").split("\n")) {
-        const [, path = ""] = /^D(?:\/A)?\s.*\s(edgar\/data\/\S+\.txt)\s*$/.exec(line) ?? [];
-        const accession = accessionIn(path);
-        if (accession !== null) named.set(`${accession}.txt`, beginnings.archives + path);
-      }
-    const replaced = new Set<string>();
-    const filed = new Set([...named.keys(), ...readdirSync(filings)]);
-    for (const quarter of quarters)
-      for await (const accession of accessionsIn(quarter))
-        if (filed.has(`${accession}.txt`)) replaced.add(`${accession}.txt`);
-    remove(filings, (name) => replaced.has(name) || (indexShape.exec(name)?.[1] ?? "9") <= after);
-    for (const [name, url] of named) if (!replaced.has(name)) await bring(url, filings);
-    return fetched;
-  } finally {
-    progress.clear();
+  const listed = await read(source, beginnings.quarters, "a page of quarters", quartersIn);
+  const known = [...listed.keys()];
+  const newest = known.at(-1)!;
+  const from = since ?? known.at(-4) ?? known[0]!;
+  if (from > newest) throw usageFault(`--since ${from} is after the newest quarter, ${newest}.`);
+  const quarters: string[] = [];
+  for (const quarter of known.filter((one) => one >= from)) {
+    const path = await bring(listed.get(quarter)!);
+    const isOfQuarter = (name: string) => quarterShape.exec(name)?.[1] === quarter;
+    fetched.removed += remove(downloads, isOfQuarter, path);
+    quarters.push(path);
   }
+  const months = await read(source, beginnings.months, "a list of Form ADV data", monthsIn);
+  for (const { url, lastDay } of months) if (lastDay >= dayIn(from, 1, "01")) await bring(url);
+  const feed = await bring(await read(source, beginnings.feeds, "a list of feeds", newestFeedIn));
+  fetched.removed += remove(downloads, (name) => feedShape.test(name), feed);
+
+  // What is filed late on the last day of a quarter is in the next one.
+  const after = dayIn(newest, 3, "20");
+  const named = new Map<string, string>();
+  for (const url of await indexesAfter(after, source))
+    for (const line of readFileSync(await bring(url, filings), "latin1").split("\n")) {
+      const [, path = ""] = /^D(?:\/A)?\s.*\s(edgar\/data\/\S+\.txt)\s*$/.exec(line) ?? [];
+      const accession = accessionIn(path);
+      if (accession !== null) named.set(`${accession}.txt`, beginnings.archives + path);
+    }
+  const replaced = new Set<string>();
+  const filed = new Set([...named.keys(), ...readdirSync(filings)]);
+  for (const quarter of quarters)
+    for await (const accession of accessionsIn(quarter))
+      if (filed.has(`${accession}.txt`)) replaced.add(`${accession}.txt`);
+  const isOld = (name: string) =>
+    replaced.has(name) || (indexShape.exec(name)?.[1] ?? "9") <= after;
+  fetched.removed += remove(filings, isOld);
+  for (const [name, url] of named) if (!replaced.has(name)) await bring(url, filings);
+  return fetched;
+}
+
+/** Removes files of a folder by their names, but for one. Returns how many. */
+function remove(folder: string, isOld: (name: string) => boolean, but = ""): number {
+  const old = readdirSync(folder).filter((name) => isOld(name) && name !== basename(but));
+  for (const name of old) rmSync(join(folder, name));
+  return old.length;
 }
 
 /** Returns a day of the first, second or third month of a quarter, such as `20240331`. */
@@ -287,10 +285,9 @@ const dayIn = (quarter: string, month: number, day: string) =>
 
 /** Returns the address of each quarter that a page links to, in order; of several that of its last correction. */
 function quartersIn(page: string): Map<string, string> {
-  const urls = Array.from(page.matchAll(/\bhref\s*=\s*["']([^"']+)/gi), ([, href]) => {
-    const path = URL.parse(href!, beginnings.quarters)?.pathname ?? "/";
-    return new URL(path, beginnings.quarters).href;
-  });
+  const pathOf = (href: string) => URL.parse(href, beginnings.quarters)?.pathname ?? "/";
+  const hrefs = page.matchAll(/\bhref\s*=\s*["']([^"']+)/gi);
+  const urls = Array.from(hrefs, ([, href]) => new URL(pathOf(href!), beginnings.quarters).href);
   const archives = urls.filter((url) => quarterShape.test(basename(url)));
   if (archives.length === 0) throw new Error("it has no link to a quarter");
   // In this order, 2024q1_d_0.zip comes after 2024q1_d.zip, which it corrects.

@@ -199,15 +199,15 @@ test("a server that gives no answer is given up", async (t) => {
   // The types do not know of it yet.
   t.mock.timers.enable({ apis: ["AbortSignal.timeout" as "setTimeout"] });
   sec.behave(() => {
-    setImmediate(() => t.mock.timers.tick(300_000));
-    void sec.wait(300_000);
+    setImmediate(() => t.mock.timers.tick(1_800_000));
+    void sec.wait(1_800_000);
     return { isSilent: true };
   });
   assert.match(
     await refused(exitCodes.busy),
     /^error: https:\/\/www\.sec\.gov\/data-research\/\S+ did not answer \(.*aborted\), and ten/,
   );
-  assert.equal(sec.asked.length, 2);
+  assert.equal(sec.asked.length, 1);
 });
 
 test("a file that is cut off is fetched again, and refuses the sync if it is cut off twice", async (t) => {
