@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { closeRows } from "#accounts/accounts.ts";
 import { deleteRows } from "#accounts/personal-data.ts";
+import type { Suppression } from "#datasets/suppressions.ts";
 import { service, writeAudit } from "#store/audit.ts";
 import type { ControlTransaction } from "#store/control-tables.ts";
 import { controlFile } from "#store/sqlite-file.ts";
@@ -281,6 +282,12 @@ export async function queryControlFacts(query: <Row>(sql: string) => Promise<Row
     /** Views that an account began to follow and stopped following, from the audit log. */
     followed: await byId<ViewFacts>(viewsQuery("view.followed")),
     unfollowed: await byId<ViewFacts>(viewsQuery("view.unfollowed")),
+    /** People who are kept out of the records; none in a schema without their table. */
+    suppressions: (await query<{ name: string }>("select name from schema_step")).some(({ name }) =>
+      name.endsWith("-suppressions"),
+    )
+      ? await query<Suppression>("select * from suppression order by number")
+      : [],
   };
 }
 

@@ -120,7 +120,8 @@ export const restoreIntoDatabase = (order: RestoreOrder & { url: string }): Prom
     await withSession(url, checked, { setting });
     const prepared = await prepare(order, folder);
     const { manifest } = prepared;
-    const own = { dataset: manifest.dataset, areCountsKept: false, replaced: null };
+    const dataset = openCatalogue(join(folder, "datasets")).currentVersion();
+    const own = { dataset, areCountsKept: false, replaced: null };
     if (isTrial) {
       const facts = await readControlFacts(controlFile(folder));
       return { ...reportOf(prepared, facts, now), ...own };

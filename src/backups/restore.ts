@@ -10,7 +10,15 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { operator, writeAudit } from "#store/audit.ts";
+import { openFolderStore } from "#datasets/store.ts";
+import {
+  addSuppression,
+  listSuppressions,
+  noteApplied,
+  type Suppression,
+} from "#datasets/suppressions.ts";
+import { withdraw } from "#datasets/withdraw.ts";
+import { operator, service, writeAudit } from "#store/audit.ts";
 import { controlFile, makePrivateFolder } from "#store/sqlite-file.ts";
 import { sqliteFault, StoreFault } from "#store/store-fault.ts";
 import { openControl } from "#store/stores.ts";
@@ -82,6 +90,8 @@ export interface Restored {
   /** True if the former installation's keys could be read, so that the endings are known. */
   areEndingsKnown: boolean;
   areCountsKept: boolean;
+  /** Number of suppressions that hold, those of the former installation among them. */
+  suppressions: number;
   /** Folder that keeps the replaced data; null if there was none. */
   replaced: string | null;
 }
@@ -155,7 +165,9 @@ export async function prepare(order: RestoreOrder, folder: string): Promise<Prep
     mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
   const present = await presentFacts(order, manifest);
   const backup = await readControlFacts(controlFile(folder));
-  await changeControl(order, { manifest, present, backup }, folder);
+  const suppressions = await changeControl(order, { manifest, present, backup }, folder);
+  if (suppressions.length > 0 && !manifest.control_only)
+    await withdrawAll(suppressions, folder, order.now);
   return { manifest, present, backup };
 }
 
@@ -204,16 +216,20 @@ async function presentFacts(
   }
 }
 
-/** Keeps endings unless they are to be undone, deletes sessions, and records the restore in the audit log. */
+/**
+ * Keeps endings unless they are to be undone, adds the suppressions of the former installation, deletes sessions, and
+ * records the restore in the audit log.
+ * @returns all suppressions, which are yet to be applied.
+ */
 async function changeControl(
   { now, undoesEndings }: RestoreOrder,
   { manifest, present, backup }: Prepared,
   folder: string,
-): Promise<void> {
+): Promise<Suppression[]> {
   const endings = findEndings(present, backup);
   const control = await openControl(folder);
   try {
-    await control.write(async (transaction) => {
+    return await control.write(async (transaction) => {
       if (present !== null && !undoesEndings)
         await keepEndings(transaction, endings, { present, backup });
       // These may have ended or been used since. Signing in again costs little.
@@ -227,7 +243,37 @@ async function changeControl(
           : { kept: endings.length, undone: 0 },
         now,
       });
+      await transaction.updateTable("suppression").set({ applied_at: null }).execute();
+      for (const one of present?.suppressions ?? [])
+        await addSuppression(transaction, one, Date.parse(one.created_at), service);
+      return listSuppressions(transaction);
     });
+  } finally {
+    await control.close();
+  }
+}
+
+/** Takes suppressed people out of the datasets and steps of an unpacked backup. */
+async function withdrawAll(
+  suppressions: readonly Suppression[],
+  dataDir: string,
+  now: number,
+): Promise<void> {
+  const folder = join(dataDir, "datasets");
+  const changesDays = existsSync(join(folder, "changes")) ? Infinity : 0;
+  const store = openFolderStore({ folder, changesDays, warn() {}, now: () => now });
+  const control = await openControl(dataDir);
+  try {
+    await withdraw(store, {
+      suppressions,
+      nowMilliseconds: now,
+      onRemove: (subject, suppression) =>
+        control.write((transaction) => {
+          const entry = { actor: service, subject, detail: { suppression }, now };
+          return writeAudit(transaction, "dataset.pruned", entry);
+        }),
+    });
+    await control.write((transaction) => noteApplied(transaction, suppressions, now));
   } finally {
     await control.close();
   }
@@ -274,6 +320,7 @@ export function reportOf(
     accounts: [...restored.accounts.values()].filter(({ closedAt }) => closedAt === null).length,
     keys: [...restored.keys.values()].filter((key) => isLiveKey(key, now)).length,
     people: restored.people.size,
+    suppressions: restored.suppressions.length,
     kept: endings.filter((ending) => !live.has(idOf(ending))),
     undone: endings.filter((ending) => live.has(idOf(ending))),
     lost: present === null ? [] : findLost(present, restored, now),

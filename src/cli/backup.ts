@@ -152,6 +152,7 @@ export const restoreCommand = command({
     accounts: restored.accounts,
     keys: restored.keys,
     people: restored.people,
+    suppressions: restored.suppressions,
     kept_endings: restored.kept,
     undone_endings: restored.undone,
     lost_keys: restored.lost.map(({ id, name, account, hint }) => ({ id, name, account, hint })),
@@ -187,8 +188,8 @@ export function restoredText(
   isTrial: boolean,
   place = "data folder",
 ): string {
-  const { manifest, kept, undone, lost, lostPeople, areEndingsKnown, areCountsKept, replaced } =
-    restored;
+  const { manifest, kept, undone, lost, lostPeople, suppressions, replaced } = restored;
+  const { areEndingsKnown, areCountsKept } = restored;
   const made = `made at ${timeText(manifest.made_at)} by gp-records ${onOneLine(manifest.program)}`;
   return [
     isTrial
@@ -216,6 +217,8 @@ export function restoredText(
       "People who are not in the backup, and must sign up or be invited again after the restore:",
       lostPeople.map(({ id, email }) => `person ${id} ${email}`),
     ),
+    suppressions > 0 &&
+      `${counted(suppressions, "suppression")} ${suppressions === 1 ? "holds" : "hold"}: nobody of them is in the datasets.`,
     !areEndingsKnown &&
       `Whatever was revoked, suspended, closed or removed after ${timeText(manifest.made_at)} ${isTrial ? "would work" : "works"} again, because there were no former accounts and keys to compare the backup with. End each such key, account and membership again.`,
     areCountsKept

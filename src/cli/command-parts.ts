@@ -7,6 +7,7 @@ const loaders: Readonly<Record<string, () => Promise<AddCommands>>> = {
   import: async () => (await import("./import.ts")).importCommands,
   sync: async () => (await import("./sync.ts")).syncCommands,
   datasets: async () => (await import("./datasets.ts")).datasetCommands,
+  suppress: async () => (await import("./suppress.ts")).suppressCommands,
   export: async () => (await import("./records.ts")).exportCommand,
   match: async () => (await import("./records.ts")).matchCommand,
   explain: async () => (await import("./explain.ts")).explainCommand,

@@ -13,7 +13,7 @@ import { type AuditAction, operator } from "#store/audit.ts";
 import { grouped } from "#words.ts";
 import { CommandFault, exitCodes, usageFault } from "./command-fault.ts";
 import { argument, type CliContext, command, family, flag, option } from "./command.ts";
-import { dataDirOf, noteChange } from "./data-dir.ts";
+import { dataDirOf, noteChange, withControl } from "./data-dir.ts";
 import {
   changeDatasets,
   chosenVersion,
@@ -25,6 +25,7 @@ import { countText, freedBytes, noteAndPrune, notePruned } from "./datasets-prun
 import { type FilingsFigures, filingsText } from "./import-filings.ts";
 import { parseCount } from "./option-values.ts";
 import { onOneLine, table, showProgress } from "./output.ts";
+import { changePublished } from "./suppressions.ts";
 
 const versionArgument = argument("<version>", "as `datasets list` shows it");
 
@@ -183,7 +184,7 @@ const choose = (
   action: AuditAction,
   change: (store: DatasetStore) => Promise<Generation>,
 ) =>
-  changeDatasets(context, async (store) => {
+  changePublished(context, async (store) => {
     const chosen = await change(store);
     const publication = { action, subject: chosen.version };
     return { chosen, cleared: await noteAndPrune(context, store, publication) };
@@ -218,6 +219,7 @@ const publish = command({
   run: (choice, context) =>
     choose(context, "dataset.published", async (store) => {
       const { publishVersion } = await import("#datasets/choose.ts");
+      await refuseRemoved(context, store, choice.version);
       return publishVersion(store, choice);
     }),
   ...shownChoice,
@@ -230,10 +232,27 @@ const rollback = command({
   run: (_, context) =>
     choose(context, "dataset.rolled_back", async (store) => {
       const { rollBack } = await import("#datasets/choose.ts");
+      await refuseRemoved(context, store, (await store.read()).current()?.published_after);
       return rollBack(store);
     }),
   ...shownChoice,
 });
+
+/** Throws a CommandFault if a dataset is gone because it had a suppressed person. */
+async function refuseRemoved(
+  context: CliContext,
+  store: DatasetStore,
+  version: string | null = null,
+): Promise<void> {
+  if (version === null || (await store.read()).has(version)) return;
+  const { removedFor } = await import("#datasets/suppressions.ts");
+  const number = await withControl(context, ({ database }) => removedFor(database, version));
+  if (number !== null)
+    throw new CommandFault(
+      exitCodes.conflict,
+      `The dataset ${version} was removed for suppression ${number}. To return to an older one, run 'gp-records datasets publish VERSION'; 'gp-records datasets list' shows all of them.`,
+    );
+}
 
 const prune = command({
   name: "prune",

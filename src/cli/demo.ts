@@ -17,8 +17,9 @@ import type { ControlStore } from "#store/stores.ts";
 import { grouped } from "#words.ts";
 import type { CliContext } from "./command.ts";
 import { dataDirOf, noteChange, withControl } from "./data-dir.ts";
-import { changeDatasets, dataFolderFault, lookAtDatasets } from "./datasets-folder.ts";
+import { dataFolderFault, lookAtDatasets } from "./datasets-folder.ts";
 import { showProgress } from "./output.ts";
+import { changePublished } from "./suppressions.ts";
 
 const demoAccount = "demo";
 const keyLifetimeMilliseconds = dayMilliseconds;
@@ -103,11 +104,12 @@ async function publishState(
   const { importSource } = await import("#datasets/publish.ts");
   const size = given ?? demoSize;
   const all = size.gps + size.principals + size.signals + size.projects;
-  return changeDatasets(context, async (store) => {
+  return changePublished(context, async (store, suppressions) => {
     if (!(await isWantedIn(store))) return 0;
     const { collected, published } = await importSource(store, {
       source: demoSource,
       entries: invent(size),
+      suppressions,
       rejectedMax: { lines: 0 },
       isDryRun: false,
       nowMilliseconds: context.now(),

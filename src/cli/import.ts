@@ -21,7 +21,6 @@ import {
   parameter,
   type Values,
 } from "./command.ts";
-import { changeDatasets } from "./datasets-folder.ts";
 import type { Cleared } from "./datasets-prune.ts";
 import {
   filingsJson,
@@ -31,6 +30,7 @@ import {
   unnamedFault,
 } from "./import-filings.ts";
 import { firstLines, onOneLine, showProgress } from "./output.ts";
+import { changePublished } from "./suppressions.ts";
 
 const args = {
   files: argument("<files...>", "files of the source, read in this order; - is standard input"),
@@ -80,8 +80,9 @@ type Order = Pick<Given, "source" | keyof typeof guards> & Partial<Pick<Given, "
 
 /** Output and failures of every format. */
 export const outcome = {
-  json: importJson,
-  text: importText,
+  json: (imported: Imported) => imported.mask(importJson(imported)),
+  text: (imported: Imported, _: unknown, context: CliContext) =>
+    imported.mask(importText(imported, context)),
   fault: importRefusal,
 };
 
@@ -198,6 +199,8 @@ async function suggest(
 
 export interface Imported {
   given: Order;
+  /** Takes the names of suppressed people out of output. */
+  mask: <Output>(output: Output) => Output;
   result: ImportResult;
   /** Summary of an import of filings; undefined for other formats. */
   filings?: FilingsSummary;
@@ -242,8 +245,10 @@ async function publishEntries(
   await refuseSource(source);
   const progress = showProgress();
   try {
-    return await changeDatasets(context, async (store) => {
+    return await changePublished(context, async (store, suppressions) => {
       const { importSource } = await import("#datasets/publish.ts");
+      const { masked } = await import("#datasets/withhold.ts");
+      const mask: Imported["mask"] = (output) => masked(output, suppressions);
       const { entries, summary, close = () => {} } = await open(store, progress.show);
       try {
         const result = await importSource(store, {
@@ -251,6 +256,7 @@ async function publishEntries(
           isDryRun: order.isDryRun || summary?.refusal === "unnamed",
           source,
           entries,
+          suppressions,
           nowMilliseconds: context.now(),
           ...(summary && { report: () => summary.figures }),
           onProgress: (some, done) =>
@@ -258,7 +264,7 @@ async function publishEntries(
         });
         progress.clear();
         const cleared = await noteAndClear(context, store, source, result);
-        return { given: order, result, cleared, ...(summary && { filings: summary }) };
+        return { given: order, mask, result, cleared, ...(summary && { filings: summary }) };
       } finally {
         close();
       }
@@ -365,6 +371,7 @@ function importJson(imported: Imported): object {
     changed: updated,
     removed,
     unchanged: unchangedOf(result),
+    withheld: result.withheldCount,
     demo_removed: result.droppedCount,
     linked_names: result.linkedNames,
     unlinked: result.unlinked.length,
@@ -377,7 +384,7 @@ function importJson(imported: Imported): object {
   };
 }
 
-function importText(imported: Imported, _: unknown, context: CliContext): string {
+function importText(imported: Imported, context: CliContext): string {
   const { given, result, cleared, filings } = imported;
   const { read, accepted, rejections, absent, alike } = result.collected;
   const { added, updated, removed } = result.changes;
@@ -395,6 +402,8 @@ function importText(imported: Imported, _: unknown, context: CliContext): string
   );
   if (result.linkedNames > 0)
     lines.push(`${counted(result.linkedNames, "name")} linked to a GP of another source.`);
+  if (result.withheldCount > 0)
+    lines.push(`${counted(result.withheldCount, "record")} withheld for suppressions.`);
   const changes = `${counted(added, "record")} added, ${count(updated)} changed, ${count(removed)} removed, ${count(unchanged)} unchanged`;
   const records = recordKinds
     .map((kind) => counted(result.records?.[kind] ?? 0, kinds[kind].singular))

@@ -4,7 +4,7 @@ import type { Config } from "#config.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { Counters } from "#limits/counters.ts";
 import { unavailable } from "#problems.ts";
-import type { Explanation } from "#records/explanation.ts";
+import { type Explained, goneText } from "#records/explanation.ts";
 import type {
   Asked,
   FromAccountWorker,
@@ -96,12 +96,14 @@ export function openAccountWorker(options: AccountWorkerOptions) {
     },
     /** Answers a request. Rejects only if the thread ends; the next request starts another thread. */
     answer: (request: PageRequest) => ask<PageAnswer>({ request }),
-    /** Explains a record, so that the HTTP thread does not wait for the disk. @throws Problem 503 if too many wait. */
+    /** Explains a record, so that the HTTP thread does not wait for the disk. @throws Problem 503 if too many wait, or the dataset was removed. */
     async explain(id: string) {
       if (explaining === explainedMax) throw unavailable("overloaded", tooManyExplained);
       explaining++;
       try {
-        return await ask<Explanation | null | undefined>({ explain: id });
+        const explained = await ask<Explained>({ explain: id });
+        if (explained === "gone") throw unavailable("starting", goneText);
+        return explained;
       } finally {
         explaining--;
       }

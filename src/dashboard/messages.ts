@@ -5,7 +5,7 @@ import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";
 import type { Site } from "#pages/layout.ts";
-import type { Explanation } from "#records/explanation.ts";
+import type { Explained } from "#records/explanation.ts";
 
 /** Media type of the forms of account pages. */
 export const formType = "application/x-www-form-urlencoded";
@@ -77,7 +77,7 @@ export type ToAccountWorker =
   | { isLast: true };
 
 export type FromAccountWorker =
-  | { number: number; answer: PageAnswer | Explanation | null | undefined }
+  | { number: number; answer: PageAnswer | Explained }
   | { number: number; look: Parameters<LookAtQuota> }
   | { number: number; take: Parameters<TakeQuota> }
   /** Error for the operator's log. */

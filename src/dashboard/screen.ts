@@ -5,7 +5,7 @@ import type { Passwords } from "#accounts/passwords.ts";
 import type { SignedIn } from "#accounts/sessions.ts";
 import { TooOften } from "#accounts/throttle.ts";
 import type { ChangesReader } from "#datasets/joined-steps.ts";
-import type { Explanation } from "#records/explanation.ts";
+import type { Explained } from "#records/explanation.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { DomainError, StoreFault } from "#store/store-fault.ts";
 import type { ControlStore, UsageStore } from "#store/stores.ts";
@@ -117,8 +117,7 @@ export interface AccountServices {
   changes: ChangesReader;
   /** Returns the records, or null if none can be shown. */
   model(): ReadModel | null;
-  /** Explains a record. Returns null if none has the id, and undefined if what was kept of it is damaged. */
-  explain(id: string): Explanation | null | undefined;
+  explain(id: string): Explained;
   /** Returns the people to whom these records are shown. */
   browse(): AccountWorkerSettings["browse"];
   reportError(error: string): void;

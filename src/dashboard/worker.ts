@@ -1,4 +1,5 @@
 /** The account worker: a thread with its own stores that answers the requests for pages for people and runs jobs. */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { forgetOld } from "#accounts/sessions.ts";
@@ -8,7 +9,7 @@ import { openChangesReader } from "#datasets/joined-steps.ts";
 import { loadGeneration } from "#datasets/served.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
-import type { Explanation } from "#records/explanation.ts";
+import type { Explained } from "#records/explanation.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 import { removeOldAudit } from "#store/audit.ts";
 import { hourMilliseconds } from "#store/durations.ts";
@@ -146,7 +147,9 @@ function readModel(): ReadModel | null {
 }
 
 /** Explains a record of the shown dataset. Reports damage, which `undefined` stands for. */
-function explain(id: string): Explanation | null | undefined {
+function explain(id: string): Explained {
+  // It was removed for a suppression, and the next one is about to be shown.
+  if (shown !== null && !existsSync(shown.path)) return "gone";
   try {
     return shown && explainPublished(shown.path, shown.generation, id);
   } catch (error) {

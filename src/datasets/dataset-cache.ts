@@ -3,7 +3,7 @@ import { existsSync, readdirSync, renameSync, rmSync, statSync, utimesSync } fro
 import { join } from "node:path";
 import { isAbandoned } from "#store/lock.ts";
 import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
-import { type Catalogue, findBefore, openCatalogue } from "./catalogue.ts";
+import { type Catalogue, currentOrNull, findBefore, openCatalogue } from "./catalogue.ts";
 import { DatasetFault, readIfThere } from "./dataset-fault.ts";
 import { hashFile } from "./dataset-hash.ts";
 import { sizeOf } from "./disk-space.ts";
@@ -72,6 +72,18 @@ export function openCache(folder: string) {
     touch(version: string): void {
       const now = new Date();
       utimesSync(pathOf(version), now, now);
+    },
+    /** Removes the copies of datasets that the database no longer has. @param read reads which it has. */
+    async removeGone(read: () => Promise<Kept>): Promise<void> {
+      // Listed first, because a copy is only made of what the database has.
+      const here = catalogue.versions();
+      const { has: isStored, added } = await read();
+      for (const version of here) {
+        if (isStored(version) || added.some((one) => one.version === version)) continue;
+        // A server on this folder keeps what it serves in memory until the next dataset is fetched.
+        if (currentOrNull(catalogue) === version) rmSync(pointer, { force: true });
+        catalogue.remove(version);
+      }
     },
     /**
      * Removes versions that were neither fetched nor opened in the last 10 minutes, and leftovers of killed processes.

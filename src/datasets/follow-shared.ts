@@ -195,6 +195,7 @@ export function followShared(request: FollowRequest) {
     if (current !== null) await point(current, isFetched);
     if (newest?.status === "rejected") throw newest.reason;
     const published = seen.list().filter((one) => !isStaged(one));
+    await cache.removeGone(store.look);
     const pinned = fetchesPinned ? published.filter((one) => one.pinned_at !== null) : [];
     cache.prune(versionsToKeep(seen).union(new Set(pinned.map(({ version }) => version))));
     // Pins may have changed. `point` notes the current dataset's pin.

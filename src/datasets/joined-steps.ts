@@ -142,7 +142,10 @@ export function openChangesReader(folder: string) {
     const placesOf = new Map<string, Place[]>();
     const gaps: Publication[] = [];
     for (const publication of all) {
-      const name = `${publication.from}..${publication.version} ${publication.published_at}`;
+      const { from, version, published_at, step: stored } = publication;
+      // A step, and the datasets that stand in for one, may be removed for a suppression.
+      const isLost = stored === null && (pathOf(from) === null || pathOf(version) === null);
+      const name = `${from}..${version} ${published_at} ${stored !== null} ${isLost}`;
       const step = await kept.fetch(name, { context: publication });
       if (step === undefined) gaps.push(publication);
       step?.changes.forEach(({ id }, number) => {

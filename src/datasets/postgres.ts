@@ -18,7 +18,13 @@ import { type DatasetCache, openCache, versionsToKeep } from "./dataset-cache.ts
 import { DatasetFault, isCurrentDataset, noDataset, overtaken } from "./dataset-fault.ts";
 import { timeOf } from "./format.ts";
 import { asPublished, type Generation } from "./generation.ts";
-import { type MadeStep, openPublications, withPublication, youngerThan } from "./publications.ts";
+import {
+  type MadeStep,
+  openPublications,
+  withoutSteps,
+  withPublication,
+  youngerThan,
+} from "./publications.ts";
 import {
   type Instance,
   type Kept,
@@ -54,7 +60,7 @@ export interface SharedStore extends OpenStore {
    * @param signal breaks off the fetch.
    * @throws DatasetFault that names what is missing or damaged.
    */
-  pullStep(path: string, from: string, to: string, signal: AbortSignal): Promise<void>;
+  pullStep(path: string, from: string, to: string, signal?: AbortSignal): Promise<void>;
   /** Reads the datasets like `read`, but returns the previous object if nothing has changed. */
   look(): Promise<Kept>;
 }
@@ -183,6 +189,23 @@ export function openSharedStore(
     }
   }
 
+  const pullStep: SharedStore["pullStep"] = (path, from, to, signal) =>
+    transferring((session) => pullFile(session, stepName(from, to), path), signal);
+
+  /** Replaces the publications, and deletes the steps that they do not have, here and in the database. */
+  async function keepSteps(
+    noted: readonly Publication[],
+    kept: readonly Publication[],
+  ): Promise<void> {
+    const names = kept.flatMap(({ from, version, step }) =>
+      step === null ? [] : [stepName(from!, version)],
+    );
+    if (JSON.stringify(kept) !== JSON.stringify(noted))
+      await query(forgetSql, [JSON.stringify(kept)]);
+    await query("delete from dataset_file where name like '%..%' and name <> all($1)", [names]);
+    steps.clear(kept);
+  }
+
   const addedHere = new Set<string>();
 
   return {
@@ -246,16 +269,20 @@ export function openSharedStore(
         if (postgresCodeOf(error) !== foreignKeyViolation) throw error;
         throw isCurrentDataset(version);
       }
+      catalogue.remove(version);
     },
     async forgetSteps() {
       const noted = await listPublications(main);
-      const kept = youngerThan(noted, changesDays, (await read()).readAt);
-      const names = kept.flatMap(({ from, version, step }) =>
-        step === null ? [] : [stepName(from!, version)],
-      );
-      if (kept.length < noted.length) await query(forgetSql, [JSON.stringify(kept)]);
-      await query("delete from dataset_file where name like '%..%' and name <> all($1)", [names]);
-      steps.clear(kept);
+      await keepSteps(noted, youngerThan(noted, changesDays, (await read()).readAt));
+    },
+    async removeSteps(isMeant) {
+      const noted = await listPublications(main);
+      const isGone = async (from: string, to: string) => {
+        if (steps.openStep(from, to) === null)
+          await steps.addStep(from, to, (path) => pullStep(path, from, to));
+        return isMeant(steps.stepPath(from, to));
+      };
+      await keepSteps(noted, await withoutSteps(noted, isGone));
     },
     check,
     servers: () => listInstances(main),
@@ -265,12 +292,12 @@ export function openSharedStore(
     async forgetServer(id) {
       await query("delete from instance where id = $1", [id]);
     },
-    pullStep: (path, from, to, signal) =>
-      transferring((session) => pullFile(session, stepName(from, to), path), signal),
+    pullStep,
     async take() {
       const release = await lockImports(url);
       try {
         await query(removeSql("(select version from dataset where is_added)"));
+        await cache.removeGone(read);
       } catch (error) {
         await release();
         throw error;

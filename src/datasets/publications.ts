@@ -154,6 +154,24 @@ export function withPublication(
   return [...before, publication];
 }
 
+/** Returns the publications without the steps that a function names, and without those that cannot be read. */
+export async function withoutSteps(
+  noted: readonly Publication[],
+  isMeant: (from: string, to: string) => Promise<boolean>,
+): Promise<readonly Publication[]> {
+  const kept: Publication[] = [];
+  for (const one of noted) {
+    const isGone = one.step !== null && (await isMeant(one.from!, one.version).catch(trueIfUnread));
+    kept.push(isGone ? { ...one, step: null } : one);
+  }
+  return kept;
+}
+
+function trueIfUnread(error: unknown): true {
+  if (error instanceof DatasetFault) return true;
+  throw error;
+}
+
 /** Returns publications younger than a number of days, and the newest one. Returns none if the number is 0. */
 export function youngerThan(
   noted: readonly Publication[],

@@ -9,8 +9,8 @@
  * 1. Its caller takes the lock, which clears what a killed command left.
  * 2. `collect.ts` checks the records, accepts each id once and resolves every link.
  * 3. The import is refused if too many lines were rejected, or if the source is empty or shrank too much.
- * 4. The current generation's other sources, except `demo`, are added. `write-draft.ts` writes documents in display
- *    order, and the index.
+ * 4. The current generation's other sources, except `demo`, are added. `withhold.ts` takes suppressed people out.
+ *    `write-draft.ts` writes documents in display order, and the index.
  * 5. `verify.ts` reads the draft back: documents, hash, checksums, links and index.
  * 6. The draft gets its name and facts, and the pointer moves last. The next holder of the lock finishes or undoes an
  *    interrupted publication.
@@ -43,9 +43,12 @@ import { settleIds } from "./former-ids.ts";
 import type { Generation } from "./generation.ts";
 import { openPublished } from "./open-generation.ts";
 import { openPrevious, type Previous } from "./previous.ts";
+import type { Next } from "./steps.ts";
 import type { DatasetStore, Draft } from "./store.ts";
+import type { Suppression } from "./suppressions.ts";
 import { openTextStore, type TextStore } from "./text-store.ts";
 import { verifyGeneration } from "./verify.ts";
+import { masked, withhold } from "./withhold.ts";
 import { type Changes, type Unlinked, writeDraft } from "./write-draft.ts";
 
 export interface ImportRequest extends Guards {
@@ -58,6 +61,8 @@ export interface ImportRequest extends Guards {
   isDryRun: boolean;
   /** True to stage the dataset, to be published later. */
   isStaged?: boolean;
+  /** People to keep out of the dataset. */
+  suppressions: readonly Suppression[];
   nowMilliseconds: number;
   /** Returns figures to keep with the dataset. Called once all entries were read. */
   report?: () => object;
@@ -78,6 +83,8 @@ export interface ImportResult {
   unlinked: Unlinked[];
   /** Number of records of the dropped demo source; 0 unless the outcome is `built`. */
   droppedCount: number;
+  /** Number of records that were left out for suppressions, or in which a text was withheld; 0 if it was refused. */
+  withheldCount: number;
   /** Number of records of each kind in the resulting dataset; null if the import was refused. */
   records: Generation["records"] | null;
   /** Dataset that the import published; null if it published none. */
@@ -104,20 +111,60 @@ export async function importSource(
   store: DatasetStore,
   request: ImportRequest,
 ): Promise<ImportResult> {
-  const { folder } = store;
-  const { source, isStaged = false } = request;
-  if (!request.isDryRun && !isStaged)
+  const { source, isDryRun, isStaged = false } = request;
+  if (!isDryRun && !isStaged)
     await refuseUnreadable(
       store,
       "Update that server first; or import with --stage, and publish the dataset once the server is updated.",
     );
+  const dropped = source === demoSource ? [] : [demoSource];
+  const {
+    meta: _,
+    reports: _reports,
+    ...result
+  } = await makeNext(store, request, (place) => build({ ...place, request, dropped }));
+  return result;
+}
+
+interface NextOrder
+  extends Pick<ImportRequest, "isStaged" | "nowMilliseconds">, Pick<Next, "isRefused"> {
+  isDryRun: boolean;
+}
+
+/** What a draft is written from, and where. */
+interface Workplace {
+  /** Path of the draft to write. The file exists and is empty. */
+  path: string;
+  /** Time in RFC 3339, whole seconds, later than that of every earlier generation. */
+  builtAt: string;
+  current: Generation | null;
+  /** The current generation. */
+  previous: Previous;
+  texts: TextStore;
+}
+
+/** Facts of what was written. `meta` is null if there is nothing to publish. */
+interface Written extends Pick<Generation, "reports"> {
+  meta: Meta | null;
+  records: Generation["records"] | null;
+}
+
+/**
+ * Writes a draft, verifies it, and publishes or stages it. If anything fails, the current dataset stays as it is.
+ * @throws DatasetFault as `importSource` does.
+ */
+export async function makeNext<W extends Written>(
+  store: DatasetStore,
+  { isDryRun, isStaged = false, nowMilliseconds, isRefused }: NextOrder,
+  write: (place: Workplace) => Promise<W>,
+): Promise<W & Pick<ImportResult, "published" | "staged">> {
+  const { folder } = store;
   const list = await store.read();
   const current = list.current();
   // The whole file is checked, because damage would be carried over.
   const previous = openPrevious(
     current && openPublished(await store.open(current.version), current).db,
   );
-  const dropped = source === demoSource ? [] : [demoSource];
   // All drafts have one name, so that the next import overwrites what a killed one left behind.
   const path = join(folder, draftName);
   const texts = openTextStore(join(folder, draftTextsName));
@@ -128,23 +175,22 @@ export async function importSource(
   try {
     // The draft is created first: if that fails, no long file has been read in vain.
     closeSync(openSync(path, "w", 0o600));
-    const builtAt = buildTime(list, request.nowMilliseconds);
-    const order = { path, request, dropped, builtAt, previous, texts };
-    const { meta, ...built } = await build(order);
-    if (meta === null || request.isDryRun) return built;
+    const builtAt = buildTime(list, nowMilliseconds);
+    const written = { ...(await write({ path, builtAt, current, previous, texts })), staged: null };
+    const { meta, records, reports } = written;
+    if (meta === null || isDryRun) return { ...written, published: null };
     const synced = syncMeanwhile(path);
     try {
       verifyGeneration(path, " Nothing was published. Import again, and check the disk.");
     } finally {
       await synced;
     }
-    const { [source]: _, ...others } = current?.reports ?? {};
     const generation: Generation = {
       version: meta.version,
       hash: meta.hash,
       ...hashFile(path),
-      records: built.records!,
-      reports: request.report ? { ...others, [source]: request.report() } : others,
+      records: records!,
+      reports,
       built_at: meta.built_at,
       built_from: current?.version ?? null,
       published_at: null,
@@ -152,9 +198,9 @@ export async function importSource(
       pinned_at: null,
     };
     const draft = { path, generation, isStaged };
-    if (!isStaged) return { ...built, published: await addAndPublish(store, draft) };
+    if (!isStaged) return { ...written, published: await addAndPublish(store, draft, isRefused) };
     await store.add(draft);
-    return { ...built, staged: generation };
+    return { ...written, published: null, staged: generation };
   } catch (error) {
     throw abandonDraft(error, folder, remove);
   } finally {
@@ -163,11 +209,15 @@ export async function importSource(
   }
 }
 
-async function addAndPublish(store: DatasetStore, draft: Draft): Promise<Generation> {
+async function addAndPublish(
+  store: DatasetStore,
+  draft: Draft,
+  isRefused: Next["isRefused"],
+): Promise<Generation> {
   const { generation } = draft;
   const path = await store.add(draft);
   try {
-    return await publishNext(store, { generation, path, isBaseChecked: true });
+    return await publishNext(store, { generation, path, isBaseChecked: true, isRefused });
   } catch (error) {
     // If this fails too, the next command that takes the lock removes the dataset. A dataset that became current after
     // all is not removed.
@@ -184,16 +234,10 @@ function buildTime(list: DatasetList, nowMilliseconds: number): string {
   return timeOf(Math.max(nowMilliseconds, earliest));
 }
 
-interface BuildOrder {
-  /** Path of the draft to write. The file exists and is empty. */
-  path: string;
+interface BuildOrder extends Workplace {
   request: ImportRequest;
   /** Sources of the previous generation to drop. */
   dropped: readonly string[];
-  /** Time in RFC 3339, whole seconds, later than that of every earlier generation. */
-  builtAt: string;
-  previous: Previous;
-  texts: TextStore;
 }
 
 /**
@@ -206,10 +250,11 @@ async function build({
   request,
   dropped,
   builtAt,
+  current,
   previous,
   texts,
-}: BuildOrder): Promise<ImportResult & { meta: Meta | null }> {
-  const { source, entries, onProgress = () => {} } = request;
+}: BuildOrder): Promise<Written & Omit<ImportResult, "published" | "staged">> {
+  const { source, entries, suppressions, onProgress = () => {} } = request;
   const former = request.isMerge === true ? previous.records([source], texts) : null;
   const onRead = (lines: number) => onProgress(lines, "read");
   const others = [...previous.sources].filter(
@@ -221,12 +266,15 @@ async function build({
   const { collected, records, isClaiming } = await collectSource(order);
   const sourceSize = { before: previous.countOf([source]), now: sum(countsOf(records)) };
   const refusal = reasonToRefuse(collected, sourceSize, request);
-  const unpublished = { droppedCount: 0, published: null, staged: null };
+  const { [source]: _, ...kept } = current?.reports ?? {};
+  const reports = request.report ? { ...kept, [source]: request.report() } : kept;
+  const unpublished = { droppedCount: 0, withheldCount: 0 };
   const result = {
     collected,
     linkedNames: replaced.size,
     refusal,
     sourceSize,
+    reports: masked(reports, suppressions),
     ...unpublished,
   };
   if (refusal !== null) {
@@ -235,18 +283,21 @@ async function build({
   }
   const carried = previous.records(otherNames, texts);
   for (const kind of recordKinds) for (const one of carried[kind]) records[kind].push(one);
+  const settled = settleIds({ records, source, replaced, isClaiming, builtAt, previous });
+  const { formerIds } = settled;
+  const { count: withheldCount } = withhold(records, { texts, suppressions, formerIds });
   const counts = countsOf(records);
   const { meta, ...written } = writeDraft({
     path,
     records,
     texts,
     sources: [...others, [source, builtAt]],
-    ...settleIds({ records, source, replaced, isClaiming, builtAt, previous }),
+    ...settled,
     builtAt,
     previous,
     onWritten: (written) => onProgress(written, "written"),
   });
-  const whole = { ...result, ...written, records: counts, meta };
+  const whole = { ...result, ...written, withheldCount, records: counts, meta };
   if (meta === null) return { ...whole, outcome: "unchanged" };
   return { ...whole, outcome: "built", droppedCount: previous.countOf(dropped) };
 }

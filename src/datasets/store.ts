@@ -12,7 +12,13 @@ import type { GenerationCheck } from "./check-generations.ts";
 import { isCurrentDataset, overtaken } from "./dataset-fault.ts";
 import { formatVersion, timeOf } from "./format.ts";
 import type { Generation } from "./generation.ts";
-import { type MadeStep, openPublications, withPublication, youngerThan } from "./publications.ts";
+import {
+  type MadeStep,
+  openPublications,
+  withoutSteps,
+  withPublication,
+  youngerThan,
+} from "./publications.ts";
 import type { SeenInstance } from "./shared-rows.ts";
 
 /**
@@ -66,6 +72,8 @@ export interface DatasetStore {
    * 0.
    */
   forgetSteps(): Promise<void>;
+  /** Deletes steps, also those of no publication. Clients begin again. @param isMeant function of a step's file. */
+  removeSteps(isMeant: (path: string) => Promise<boolean>): Promise<void>;
   /** Checks the whole content of a version. */
   check(version: string): Promise<GenerationCheck>;
   /** Lists the servers that share a database, with the formats that they read. Returns none for a folder. */
@@ -168,6 +176,15 @@ export function openFolderStore({ folder, changesDays, warn, now }: StoreOrder):
       const noted = list();
       const kept = youngerThan(noted, changesDays, now());
       if (kept.length < noted.length) publications.write(kept);
+      publications.clear(kept);
+    },
+    async removeSteps(isMeant) {
+      const kept = await withoutSteps(
+        list(),
+        async (from, to) =>
+          publications.openStep(from, to) === null || isMeant(publications.stepPath(from, to)),
+      );
+      if (kept.length > 0) publications.write(kept);
       publications.clear(kept);
     },
     async check(version) {

@@ -55,6 +55,8 @@ interface DraftRequest {
   builtAt: string;
   /** Generation that the draft is compared with to count changes. */
   previous: Previous;
+  /** True to write the draft even if no record differs, because evidence does. */
+  isForced?: boolean;
   /** Called after every 1,000 records, with the number of records written so far. */
   onWritten: (records: number) => void;
 }
@@ -92,7 +94,7 @@ export function writeDraft(request: DraftRequest): Written {
   const documents = { gp, ...writeLinked(writer, indexer, records, linkedBy, formerIds) };
   texts.clear();
   const { changes } = writer;
-  if (changes.added + changes.updated + changes.removed === 0)
+  if (changes.added + changes.updated + changes.removed === 0 && !request.isForced)
     return { meta: null, changes, unlinked };
   writePairs(db, "source", sources);
   writePairs(db, "former_id", request.formerIds);

@@ -38,6 +38,11 @@ export const Explanation = Type.Object({
 });
 export type Explanation = Static<typeof Explanation>;
 
+/** An explanation; null if no record has the id, undefined if it is damaged, `gone` if the dataset was removed. */
+export type Explained = Explanation | "gone" | null | undefined;
+
+export const goneText = "The dataset of this record is being replaced. Try again in a second.";
+
 export const damagedText =
   "The evidence of this record is damaged, so it is not shown. Tell the operator of this service, whose log says more.";
 

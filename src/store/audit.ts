@@ -50,6 +50,8 @@ export const auditActions = [
   "dataset.pruned",
   "dataset.pinned",
   "dataset.unpinned",
+  "suppression.added",
+  "suppression.removed",
   "audit.pruned",
   "backup.restored",
 ] as const;

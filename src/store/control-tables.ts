@@ -177,7 +177,7 @@ const tables = {
   },
 } as const;
 
-/** Tables that a later step of each schema adds. */
+/** Tables that later steps of each schema add, in the order of the steps. */
 const addedTables = {
   /** A view of records that an account follows by a private feed. */
   followed_view: {
@@ -192,23 +192,30 @@ const addedTables = {
     made_by: "text not null",
     created_at: "text not null",
   },
-} as const;
-
-/** Tables that another step adds. */
-const syncTables = {
+  /** A person who is kept out of the records. No other table has the name. */
+  suppression: {
+    number: "integer primary key",
+    name: "text not null",
+    /** Name of a GP, or a CIK or CRD number, to whose records it is limited; all null if it holds everywhere. */
+    gp: "text",
+    cik: "text",
+    crd: "text",
+    reason: "text not null",
+    created_at: "text not null",
+    /** Time since when no dataset and no step has the person; null while some may. */
+    applied_at: "text",
+  },
   /** The last sync of a source that succeeded, whether or not it changed anything. */
   sync: { source: "text primary key", succeeded_at: "text not null" },
 } as const;
 
 /** Names of all tables; parents come before tables that refer to them. */
-export const controlTableNames: readonly string[] = [tables, addedTables, syncTables].flatMap(
-  Object.keys,
-);
+export const controlTableNames: readonly string[] = [tables, addedTables].flatMap(Object.keys);
 
 export type Role = "owner" | "member";
 export type LinkKind = "sign-up" | "invite" | "reset" | "email";
 
-export type ControlTables = RowsOf<typeof tables & typeof addedTables & typeof syncTables> & {
+export type ControlTables = RowsOf<typeof tables & typeof addedTables> & {
   member: { role: Role };
   link: { kind: LinkKind; role: Role | null };
 };
@@ -237,12 +244,16 @@ export const controlTableSql: readonly string[] = [
   "create index audit_account on audit (account, number)",
 ];
 
+const createAdded = (table: keyof typeof addedTables) =>
+  createTables({ [table]: addedTables[table] }, "  ");
+
 export const followedViewSql: readonly string[] = [
-  ...createTables(addedTables, "  "),
+  ...createAdded("followed_view"),
   "create index followed_view_account on followed_view (account)",
 ];
 
-export const syncSql: readonly string[] = createTables(syncTables, "  ");
+export const suppressionSql = createAdded("suppression");
+export const syncSql = createAdded("sync");
 
 /** Maximum number of requests in each window; null means the plan's or the service's maximum. */
 export interface Quotas {

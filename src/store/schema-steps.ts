@@ -1,6 +1,6 @@
 /** The schema steps of each file, oldest first. A released step is never changed, only followed by others. */
 import type { DatabaseSync } from "node:sqlite";
-import { controlTableSql, followedViewSql, syncSql } from "./control-tables.ts";
+import { controlTableSql, followedViewSql, suppressionSql, syncSql } from "./control-tables.ts";
 import { sqliteUsageSchema } from "./usage-schema.ts";
 
 export interface FileStep {
@@ -51,6 +51,7 @@ export const fileSteps = {
     { name: "0001-tables", sql: textOf([...controlTableSql, ...keyChanges]) },
     { name: "0002-followed-views", sql: textOf(followedViewSql) },
     { name: "0003-key-changes-by-account", sql: textOf(keyChangesByAccount) },
+    { name: "0004-suppressions", sql: textOf(suppressionSql) },
     { name: "0005-syncs", sql: textOf(syncSql) },
   ],
   "usage.sqlite": [{ name: "0001-tables", sql: textOf(sqliteUsageSchema) }],

@@ -53,7 +53,8 @@ export function importInto(
   store: OpenStore,
   { source = "own", entries = [], ...options }: ImportOptions,
 ): Promise<ImportResult> {
-  const usual = { rejectedMax: { lines: 0 }, isDryRun: false, nowMilliseconds: builtAt };
+  const guards = { rejectedMax: { lines: 0 }, suppressions: [] };
+  const usual = { ...guards, isDryRun: false, nowMilliseconds: builtAt };
   return importSource(store, { ...usual, source, entries, ...options });
 }
 

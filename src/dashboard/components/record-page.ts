@@ -16,6 +16,7 @@ import type { GpLink } from "#records/common.ts";
 import {
   basisText,
   damagedText,
+  goneText,
   isFiled,
   isFiling,
   percentText,
@@ -242,6 +243,7 @@ const quotationsMax = 2;
 function whyCard({ services }: ReaderRequest, id: string): Html {
   const title = "Why this name";
   const told = services.explain(id);
+  if (told === "gone") return card({ title, body: html`<p>${goneText}</p>` });
   if (!told) return card({ title, body: html`<p>${damagedText}</p>` });
   const { statement, evidence, documents_left_out: left } = told;
   const all = left + new Set(evidence.map(({ document }) => document.number)).size;

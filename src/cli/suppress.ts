@@ -1,0 +1,118 @@
+/** `gp-records suppress` keeps people out of the records, wherever a source names them. */
+import { Argument, InvalidArgumentError, Option } from "commander";
+import {
+  addSuppression,
+  listSuppressions,
+  type NewSuppression,
+  removeSuppression,
+} from "#datasets/suppressions.ts";
+import { fold } from "#records/fold.ts";
+import { counted } from "#words.ts";
+import { argument, command, family, neededOption, parameter } from "./command.ts";
+import { usageFault } from "./command-fault.ts";
+import { withControl } from "./data-dir.ts";
+import { changeDatasets } from "./datasets-folder.ts";
+import { parseCount } from "./option-values.ts";
+import { table } from "./output.ts";
+import { applySuppressions } from "./suppressions.ts";
+
+/** Declares an option that limits a suppression. They exclude each other. */
+const scope = (
+  flags: string,
+  description: string,
+  others: string[],
+  parse = (text: string) => text,
+) =>
+  parameter<string | undefined>(new Option(flags, description).conflicts(others).argParser(parse));
+
+function parseNumber(text: string): string {
+  if (/^\d{1,10}$/.test(text) && Number(text) > 0) return text;
+  throw new InvalidArgumentError("Write a number of up to 10 digits.");
+}
+
+const add = command({
+  name: "add",
+  description:
+    "keep a person out of all records, from now on and in what was published; everywhere, unless limited",
+  args: { name: argument("<name>", "full name, as records write it") },
+  options: {
+    gp: scope("--gp <name>", "only in the records of the GP with this name", ["cik", "crd"]),
+    cik: scope("--cik <n>", "only in the records of who has this CIK", ["gp", "crd"], parseNumber),
+    crd: scope("--crd <n>", "only in the records of who has this CRD", ["gp", "cik"], parseNumber),
+    reason: neededOption("--reason <text>", "why, for the audit log; without the name"),
+  },
+  example: "suppress add 'Jane Roe' --gp 'Acme Capital' --reason 'objection of 2 March, ticket 17'",
+  run: async ({ name, gp = null, cik = null, crd = null, reason }, context) => {
+    const order = { name, gp, cik, crd, reason };
+    refuseUnfit(order);
+    return changeDatasets(context, async (store) => {
+      const now = context.now();
+      const [number, all] = await withControl(context, async (control) => [
+        await control.write((transaction) => addSuppression(transaction, order, now)),
+        await listSuppressions(control.database),
+      ]);
+      const { published, removed, withheldCount } = (await applySuppressions(context, store, all))!;
+      return { number, withheld: withheldCount, version: published?.version ?? null, removed };
+    });
+  },
+  text: ({ number, withheld, version, removed }) =>
+    [
+      `Suppression ${number} holds from now on.`,
+      version === null
+        ? "The current dataset has nobody of this name there. Check how the page of the person writes it."
+        : `${counted(withheld, "record")} withheld. ${version} is the current dataset.`,
+      ...removed.map((one) => `Removed the dataset ${one}, which had the person.`),
+      "Backups, and what others have copied, still have the person: docs/privacy.md.",
+    ].join("\n"),
+});
+
+/** Throws a CommandFault if the name would find nobody, or too many, or if the audit log would have it. */
+function refuseUnfit({ name, gp, cik, crd, reason }: NewSuppression): void {
+  const words = fold(name).split(" ").filter(Boolean).length;
+  if (words < ((gp ?? cik ?? crd) === null ? 2 : 1) || (gp !== null && fold(gp) === ""))
+    throw usageFault(
+      "A person is suppressed by the full name, which has two words unless --gp, --cik or --crd limits it. A GP has a name, too.",
+    );
+  if (` ${fold(reason)} `.includes(` ${fold(name)} `))
+    throw usageFault(
+      "The reason must not have the name, because the audit log keeps it. Name the request instead, such as its ticket.",
+    );
+}
+
+const list = command({
+  name: "list",
+  description: "list all suppressions, oldest first",
+  example: "suppress list",
+  run: (_, context) => withControl(context, ({ database }) => listSuppressions(database)),
+  text: (rows) =>
+    table(
+      rows,
+      ["number", "name", "gp", "cik", "crd", "reason", "created_at", "applied_at"],
+      "Nobody is suppressed.",
+    ),
+});
+
+const remove = command({
+  name: "remove",
+  description: "end a suppression; the next import brings the person back",
+  args: {
+    number: parameter<number>(
+      new Argument("<number>", "as `suppress list` shows it").argParser(parseCount),
+    ),
+  },
+  example: "suppress remove 3",
+  run: async ({ number }, context) => {
+    await withControl(context, (control) =>
+      control.write((transaction) => removeSuppression(transaction, number, context.now())),
+    );
+    return { number };
+  },
+  text: ({ number }) =>
+    `Suppression ${number} is ended. Import the sources again: they bring the person back, under the same id.`,
+});
+
+export const suppressCommands = family("suppress", "keep people out of the records", [
+  add,
+  list,
+  remove,
+]);

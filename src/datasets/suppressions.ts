@@ -1,0 +1,96 @@
+/** The list of suppressions, in the control store: people who are kept out of every dataset. */
+import { operator, writeAudit } from "#store/audit.ts";
+import type { ControlDatabase, ControlTables, ControlTransaction } from "#store/control-tables.ts";
+import { DomainError } from "#store/store-fault.ts";
+
+/** A suppression. At most one of `gp`, `cik` and `crd` is set, and limits it to the records of a GP, or of a number. */
+export type Suppression = ControlTables["suppression"];
+
+export type NewSuppression = Omit<Suppression, "number" | "created_at" | "applied_at">;
+
+/** Lists all suppressions, oldest first. */
+export const listSuppressions = (database: ControlDatabase): Promise<Suppression[]> =>
+  database.selectFrom("suppression").selectAll().orderBy("number").execute();
+
+const actions = ["suppression.added", "suppression.removed"] as const;
+
+/**
+ * Adds a suppression that is yet to be applied. One that the list has already is to be applied again.
+ * @param given keeps its number, if it has one that is free.
+ * @returns its number.
+ */
+export async function addSuppression(
+  transaction: ControlTransaction,
+  given: NewSuppression & { number?: number },
+  now: number,
+  actor = operator,
+): Promise<number> {
+  const { name, gp, cik, crd, reason } = given;
+  const all = await listSuppressions(transaction);
+  const isSame = (one: Suppression) =>
+    one.name === name && one.gp === gp && one.cik === cik && one.crd === crd;
+  const same = all.find(isSame)?.number;
+  if (same !== undefined) {
+    const again = transaction.updateTable("suppression").set({ applied_at: null });
+    await again.where("number", "=", same).execute();
+    return same;
+  }
+  // The audit log may tell of one that was removed, whose number stays its own.
+  const told = transaction.selectFrom("audit").select("subject").where("action", "in", actions);
+  const taken = (await told.execute()).map(({ subject }) => Number(subject));
+  taken.push(...all.map((one) => one.number));
+  const next = Math.max(0, ...taken) + 1;
+  const { number = next } = taken.includes(given.number ?? 0) ? {} : given;
+  const created_at = new Date(now).toISOString();
+  const row = { number, name, gp, cik, crd, reason, created_at, applied_at: null };
+  await transaction.insertInto("suppression").values(row).execute();
+  const entry = { actor, subject: String(number), detail: { reason }, now };
+  await writeAudit(transaction, "suppression.added", entry);
+  return number;
+}
+
+/** Notes that no dataset and no step has the people of these suppressions any more. */
+export async function noteApplied(
+  transaction: ControlTransaction,
+  suppressions: readonly Suppression[],
+  now: number,
+): Promise<void> {
+  const applied = transaction.updateTable("suppression");
+  const numbers = suppressions.map(({ number }) => number);
+  await applied
+    .set({ applied_at: new Date(now).toISOString() })
+    .where("number", "in", numbers)
+    .execute();
+}
+
+/** Removes a suppression. @throws DomainError `not_found` if there is none with this number. */
+export async function removeSuppression(
+  transaction: ControlTransaction,
+  number: number,
+  now: number,
+): Promise<void> {
+  const found = (await listSuppressions(transaction)).find((one) => one.number === number);
+  if (found === undefined)
+    throw new DomainError(
+      "not_found",
+      `There is no suppression ${number}. 'gp-records suppress list' shows all of them.`,
+    );
+  await transaction.deleteFrom("suppression").where("number", "=", number).execute();
+  const entry = { actor: operator, subject: String(number), detail: { reason: found.reason }, now };
+  await writeAudit(transaction, "suppression.removed", entry);
+}
+
+/** Returns the number of the suppression for which a dataset was removed, as long as the audit log tells. */
+export async function removedFor(
+  database: ControlDatabase,
+  version: string,
+): Promise<number | null> {
+  const entries = await database
+    .selectFrom("audit")
+    .select("detail")
+    .where("action", "=", "dataset.pruned")
+    .where("subject", "=", version)
+    .execute();
+  const details = entries.map(({ detail }) => JSON.parse(detail) as { suppression?: number });
+  return details.find(({ suppression }) => suppression !== undefined)?.suppression ?? null;
+}

@@ -1,0 +1,254 @@
+/**
+ * Withholds suppressed people from the records of a generation: leaves out those who have their name, and puts
+ * `[withheld]` in its place in all other texts and in evidence. A name is looked for as whole words, folded.
+ */
+import { open } from "node:fs/promises";
+import type { ExternalIds } from "#records/common.ts";
+import { fold } from "#records/fold.ts";
+import type { RecordKind } from "#records/kinds.ts";
+import {
+  type DraftRecord,
+  type DraftRecords,
+  linksText,
+  mintId,
+  readLinks,
+  type StoredLinks,
+} from "./draft-record.ts";
+import { ownJson } from "./render.ts";
+import type { Suppression } from "./suppressions.ts";
+import { linksIn, ownIn, type StoredText, type TextStore } from "./text-store.ts";
+
+interface Withheld {
+  /** Number of records that were left out, or in which a text was replaced. */
+  count: number;
+  /** Numbers of the suppressions that met a record. */
+  met: Set<number>;
+  /** Public ids of the records that were left out. */
+  ids: Set<string>;
+}
+
+/** A suppressed person, with folded names and bare numbers. `name` has a space on either side. */
+interface Sought extends Pick<Suppression, "number" | "gp" | "cik" | "crd"> {
+  name: string;
+}
+
+type Links = Pick<StoredLinks, "gps" | "projects">;
+
+/** A record's own part, and the members of it that are used here. */
+interface Own extends Record<string, unknown> {
+  name?: string;
+  legal_name?: string | null;
+  aliases?: readonly string[];
+  project_ids?: readonly string[];
+  external_ids?: ExternalIds;
+}
+
+const withheldText = "[withheld]";
+
+/** Kinds in an order in which what a record links to comes first. */
+const linkedFirst = ["gp", "project", "principal", "signal"] as const satisfies RecordKind[];
+
+interface WithholdOrder {
+  texts: TextStore;
+  suppressions: readonly Suppression[];
+  /** Former ids, with the ids that they lead to. */
+  formerIds: ReadonlyMap<string, string>;
+}
+
+/**
+ * Withholds people from records. Records of GPs or projects that are left out lose their links to them.
+ * @param records records of any source under their lasting ids; those left out are taken out of the lists.
+ */
+export function withhold(
+  records: DraftRecords,
+  { texts, suppressions, formerIds }: WithholdOrder,
+): Withheld {
+  const ids = new Set<string>();
+  const withheld: Withheld = { count: 0, met: new Set(), ids };
+  if (suppressions.length === 0) return withheld;
+  const keyOf = (source: string, id: string) => `${source}\n${id}`;
+  const gpIds = new Map(records.gp.map((gp) => [keyOf(gp.source, gp.sourceId), gp.id]));
+  /** Returns the public ids of what a record links to. */
+  const idsOf = ({ source }: DraftRecord, { gps, projects }: Links): Links => ({
+    gps: gps.map((gp) => gpIds.get(keyOf(source, gp)) ?? formerIds.get(gp) ?? gp),
+    projects: projects.map((project) => mintId("project", source, project)),
+  });
+  const scopeOf = openScopes(records, texts, suppressions.map(soughtOf), idsOf);
+  const isKept = (record: DraftRecord): boolean => {
+    const stored = texts.read(record.text);
+    const links = readLinks(linksIn(stored));
+    const linked = idsOf(record, links);
+    const scope = scopeOf(record, linked);
+    const isCut = [...linked.gps, ...linked.projects].some((id) => ids.has(id));
+    if (scope.length === 0 && !isCut) return true;
+    const own = ownOf(stored);
+    const found = scope.filter(finderIn([own, links.evidence?.rows]));
+    for (const { number } of found) withheld.met.add(number);
+    if (found.length > 0) withheld.count++;
+    if (found.some(finderIn(own.name))) {
+      ids.add(record.id);
+      return false;
+    }
+    if (found.length === 0 && !isCut) return true;
+    const gps = links.gps.filter((_, i) => !ids.has(linked.gps[i]!));
+    const projects = links.projects.filter((_, i) => !ids.has(linked.projects[i]!));
+    const project_ids = own.project_ids?.filter((id) => !ids.has(id));
+    const cleared = without({ ...own, ...(project_ids && { project_ids }) }, found);
+    const evidence = without(links.evidence, found);
+    record.text = texts.keep(linksText({ ...links, gps, projects, evidence }), ownJson(cleared));
+    return true;
+  };
+  for (const kind of linkedFirst) records[kind] = records[kind].filter(isKept);
+  return withheld;
+}
+
+/** Returns a message or figures with `[withheld]` in place of each name, whatever the scope of its suppression. */
+export const masked = <Value>(value: Value, suppressions: readonly Suppression[]): Value =>
+  suppressions.length === 0 ? value : without(value, suppressions.map(soughtOf));
+
+/**
+ * Reports whether a step has the name of a suppressed person, or says more of a record than that it is gone.
+ * @param path file of the step.
+ * @param ids public ids of records that were left out.
+ */
+export async function isStepOf(
+  path: string,
+  suppressions: readonly Suppression[],
+  ids: ReadonlySet<string>,
+): Promise<boolean> {
+  const sought = suppressions.map(soughtOf);
+  await using file = await open(path);
+  for await (const line of file.readLines({ autoClose: false })) {
+    const change = JSON.parse(line) as { change?: string; id?: string };
+    if (change.change !== "removed" && ids.has(change.id ?? "")) return true;
+    if (sought.some(finderIn(change))) return true;
+  }
+  return false;
+}
+
+const soughtOf = ({ number, name, gp, cik, crd }: Suppression): Sought => ({
+  number,
+  name: ` ${folded(name)} `,
+  gp: gp && folded(gp),
+  cik: cik && bareNumber(cik),
+  crd: crd && bareNumber(crd),
+});
+
+/** Returns a register's number without separators and leading zeros. */
+const bareNumber = (id: string) => id.replace(/\D/g, "").replace(/^0+/, "");
+
+const ownOf = (stored: StoredText) => JSON.parse(`{${ownIn(stored)}}`) as Own;
+
+/**
+ * Finds whose suppression concerns a record: one that holds everywhere, one whose GP or number the record has, and those
+ * of what it links to. A number of a project or a principal concerns its GPs, too, as texts of these may name the person.
+ * @returns a function to call for records in the order of `linkedFirst`.
+ */
+function openScopes(
+  records: DraftRecords,
+  texts: TextStore,
+  sought: readonly Sought[],
+  idsOf: (record: DraftRecord, links: Links) => Links,
+) {
+  const isLimited = ({ gp, cik, crd }: Sought) => gp !== null || cik !== null || crd !== null;
+  const [limited, everywhere] = [sought.filter(isLimited), sought.filter((one) => !isLimited(one))];
+  const scopes = new Map<string, readonly Sought[]>();
+  const add = (id: string, some: readonly Sought[] = []) => {
+    if (some.length > 0) scopes.set(id, [...new Set([...(scopes.get(id) ?? []), ...some])]);
+  };
+  if (limited.length > 0)
+    for (const kind of ["gp", "project", "principal"] as const)
+      for (const record of records[kind]) {
+        const stored = texts.read(record.text);
+        const own = ownOf(stored);
+        const found = limited.filter((one) => isMeant(one, kind, own));
+        for (const id of idsOf(record, readLinks(linksIn(stored))).gps) add(id, found);
+        add(record.id, found);
+      }
+  return ({ id }: DraftRecord, { gps, projects }: Links) => {
+    for (const linked of [...gps, ...projects]) add(id, scopes.get(linked));
+    return [...everywhere, ...(scopes.get(id) ?? [])];
+  };
+}
+
+const isMeant = ({ gp, ...numbers }: Sought, kind: RecordKind, own: Own): boolean => {
+  const { name, legal_name, aliases = [], external_ids = {} } = own;
+  const names = kind === "gp" ? [name, legal_name, ...aliases] : [];
+  return (
+    names.some((one) => one && folded(one) === gp) ||
+    (["cik", "crd"] as const).some((register) =>
+      external_ids[register]?.some((id) => bareNumber(id) === numbers[register]),
+    )
+  );
+};
+
+/** Returns a function that reports whether any text in a value has the name of a person. */
+function finderIn(value: unknown): (one: Sought) => boolean {
+  const texts: string[] = [];
+  const gather = (part: unknown): void => {
+    if (typeof part === "string") texts.push(folded(part));
+    else if (typeof part === "object" && part !== null) Object.values(part).forEach(gather);
+  };
+  gather(value);
+  // Between two texts are two spaces, which no name has.
+  const all = ` ${texts.join("  ")} `;
+  return ({ name }) => all.includes(name);
+}
+
+const isLink = /^https?:\/\/\S+$/i;
+/** Link that leads nowhere (RFC 2606), because one with a text in brackets would be none. */
+const withheldLink = "https://withheld.invalid/";
+
+/** Returns a value with the names of people replaced in its texts, or the value itself if it has none of them. */
+function without<Value>(value: Value, people: readonly Sought[]): Value {
+  const found = people.filter(finderIn(value));
+  if (found.length === 0) return value;
+  const cleared = (): unknown => {
+    if (typeof value === "string")
+      return isLink.test(value) ? withheldLink : found.reduce(withoutName, value as string);
+    if (Array.isArray(value)) return value.map((one) => without(one, found));
+    const members = Object.entries(value as object);
+    return Object.fromEntries(members.map(([key, one]) => [key, without(one, found)]));
+  };
+  return cleared() as Value;
+}
+
+const possessive = /['’‘ʼ](?=s(?![\p{L}\p{M}\p{N}]))/giu;
+
+/** Parts the ending of a possessive, so that `Jane Roe's` has the words of `Jane Roe`. Keeps the length. */
+const parted = (text: string) => text.replace(possessive, " ");
+const folded = (text: string) => fold(parted(text));
+
+/** Replaces each occurrence of a person's name in a text. */
+function withoutName(text: string, { name }: Sought): string {
+  const { units, starts, ends } = foldWithPlaces(parted(text));
+  let cleared = "";
+  let done = 0;
+  for (let at = units.indexOf(name); at >= 0; at = units.indexOf(name, at + name.length - 1)) {
+    cleared += text.slice(done, starts[at + 1]) + withheldText;
+    done = ends[at + name.length - 2]!;
+  }
+  return cleared + text.slice(done);
+}
+
+/** Folds a text with a space on either side. @returns the units of the fold, and which part of the text each is from. */
+function foldWithPlaces(text: string) {
+  let units = " ";
+  const starts = [0];
+  const ends = [0];
+  let at = 0;
+  for (const character of text) {
+    const end = at + character.length;
+    // A fold has no space at its ends, and deletes marks. Between letters both show.
+    const part = fold(`a${character}a`).slice(1, -1);
+    if (part === "" && /\p{M}/u.test(character)) ends[ends.length - 1] = end;
+    for (const unit of part.split("")) {
+      if (unit === " " && units.endsWith(" ")) continue;
+      units += unit;
+      starts.push(at);
+      ends.push(end);
+    }
+    at = end;
+  }
+  return { units: `${units} `, starts, ends };
+}

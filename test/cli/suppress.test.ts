@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { exitCodes } from "#cli/command-fault.ts";
+import { mintId } from "#datasets/draft-record.ts";
+import { gp, principal } from "../datasets/published.ts";
+import { eventually } from "../support/eventually.ts";
+import { forEachStore, storePlace } from "../support/for-each-store.ts";
+import { freshDatabase } from "../support/postgres.ts";
+import { startService } from "../support/service.ts";
+import {
+  isNamed,
+  later,
+  openPlace,
+  openWorld,
+  placesOf,
+  type World,
+} from "../support/suppressed.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { signedIn } from "../support/user.ts";
+
+const rowsOf = async ({ json }: World) =>
+  (await json("datasets list")).map((one: any) => [one.version, one.current]);
+
+forEachStore("whoever is suppressed is nowhere but in the list", async (t) => {
+  const world = await openWorld(t, await storePlace(t));
+  const { json, text, refusal, importOf, without, pinned, current, staged } = world;
+  const ids = ["principal", "gp"].map((kind) =>
+    mintId(kind as "gp", "own", kind === "gp" ? "roe" : "jane"),
+  );
+  assert.ok((await placesOf(t, world)).length > 3);
+  const backup = join(temporaryFolder(t), "backup.tar");
+  await text("backup", backup);
+
+  const order = ["Jane Roe", "--reason", "objection, ticket 17"];
+  const { version, ...done } = await json("suppress add", ...order);
+  assert.deepEqual(done, { number: 1, withheld: 5, removed: [pinned, current, staged] });
+  assert.deepEqual(await rowsOf(world), [
+    [without, false],
+    [version, true],
+  ]);
+  assert.deepEqual(await placesOf(t, world), ["suppression"]);
+  assert.deepEqual(
+    (await json("audit list"))
+      .filter(({ action }: any) => action.startsWith("suppression"))
+      .map(({ subject, detail }: any) => [subject, detail]),
+    [["1", { reason: "objection, ticket 17" }]],
+  );
+
+  for (const gone of [pinned, current, staged])
+    assert.match(
+      await refusal(exitCodes.conflict, "datasets publish", gone),
+      new RegExp(`${gone} was removed for suppression 1`),
+    );
+  assert.match(
+    await refusal(exitCodes.conflict, "datasets rollback"),
+    new RegExp(`${current} was removed for suppression 1`),
+  );
+
+  const again = await importOf(later);
+  assert.deepEqual([again.outcome, again.withheld], ["unchanged", 5]);
+  const bad = { ...principal("bad", [], { name: "Jane Roe" }), roles: ["Jane Roe"] };
+  const { out, err } = await world.start(
+    "import ndjson --source own --json",
+    world.fileOf([bad, ...later]),
+  );
+  assert.ok(JSON.parse(out).rejections.length > 0);
+  assert.ok(!isNamed(out) && !isNamed(err), out);
+
+  await text("suppress remove 1");
+  assert.deepEqual(await json("suppress list"), []);
+  assert.deepEqual(await placesOf(t, world), []);
+  const { added } = await importOf(later);
+  assert.equal(added, 3);
+  for (const id of ids) assert.equal((await json("explain", id))[0].id, id);
+
+  // A restore of the older backup suppresses whoever this installation does.
+  await text("suppress add", ...order);
+  const restored = await restoreOf(t, world, backup);
+  assert.deepEqual(await placesOf(t, restored), ["suppression"]);
+  const [list] = await restored.json("suppress list");
+  assert.deepEqual([list.name, list.reason], ["Jane Roe", "objection, ticket 17"]);
+  assert.match(await refusalOf(restored, current), /removed for suppression 2/);
+});
+
+const refusalOf = ({ refusal }: World, version: string) =>
+  refusal(exitCodes.conflict, "datasets publish", version);
+
+/** Restores a backup in place of a folder, or into another database. */
+async function restoreOf(t: TestContext, world: World, backup: string): Promise<World> {
+  const { databaseUrl } = world;
+  if (databaseUrl === null) {
+    await world.text("restore", backup, "--replace");
+    // The old contents are kept aside, for the operator to delete.
+    return world;
+  }
+  const url = await freshDatabase(t, { isMigrated: false });
+  await world.text("restore", backup, "--to", url);
+  return openPlace({ dataDir: temporaryFolder(t), databaseUrl: url }, temporaryFolder(t));
+}
+
+forEachStore(
+  "a running server forgets whoever is suppressed, and says so where something is gone",
+  async (t) => {
+    const world = await openWorld(t, await storePlace(t));
+    const { current, pinned, json, importOf } = world;
+    const settings = { EXPORTS: "on", BROWSE: "everyone", CONTACT: "mailto:ask@example.org" };
+    const service = await startService(t, { records: null, place: world, settings });
+    const user = await signedIn(service);
+    const { key } = await service.newKey({ quotas: { minute: 1000 } });
+    const get = (path: string) => service.get(path, { "x-api-key": key });
+    const oak = mintId("gp", "own", "oak");
+    const person = mintId("principal", "own", "jane");
+    const served = (version: string) =>
+      eventually(async () => {
+        const { body } = await get("/list-gps?limit=1");
+        assert.equal(body.meta?.dataset_version, version);
+      });
+    await served(current);
+    const files = ["gp", "principal", "project", "signal"].map((kind) => `${kind}.ndjson`);
+    const paths = [
+      "/fetch-gp?gp_name=oak",
+      "/fetch-principals?gp_name=oak",
+      "/fetch-signals?gp_name=oak",
+      "/fetch-projects?gp_name=oak",
+      "/list-gps",
+      "/list-principals",
+      "/list-signals",
+      "/list-projects",
+      `/explain/${oak}`,
+      "/changes",
+      "/changes.atom",
+      "/exports",
+    ];
+    const pages = ["/browse/gps", "/browse/people", "/browse/signals", "/browse/projects"];
+    const views = [...pages, "/browse/changes", `/browse/gps/${oak}`, "/search?q=oak"];
+    const textsOf = async (version: string) => {
+      const texts: string[] = [];
+      for (const path of [...paths, ...files.map((name) => `/exports/${version}/${name}`)]) {
+        const { status, text } = await get(path);
+        assert.equal(status, 200, path);
+        texts.push(text);
+      }
+      for (const path of views) {
+        const { status, text } = await user.get(path);
+        assert.equal(status, 200, path);
+        texts.push(text);
+      }
+      return texts.filter(isNamed);
+    };
+    assert.ok((await textsOf(current)).length > 12);
+    assert.equal((await get(`/exports/${pinned}/gp.ndjson`)).status, 200);
+
+    const { version } = await json("suppress add", "Jane Roe", "--reason", "objection");
+    await served(version);
+    await eventually(async () => assert.deepEqual(await placesOf(t, world), ["suppression"]));
+    assert.deepEqual(await textsOf(version), []);
+    assert.equal((await get(`/explain/${person}`)).status, 404);
+    assert.equal((await user.get(`/browse/people/${person}`)).status, 404);
+    assert.equal((await get(`/exports/${pinned}/gp.ndjson`)).status, 404);
+    const { data } = (await get("/changes")).body;
+    assert.deepEqual(
+      data.map((one: any) => one.step),
+      [null, null, null, null],
+    );
+    assert.equal((await get(`/changes/${pinned}..${current}.ndjson`)).status, 404);
+
+    // What follows is told as ever.
+    const next = await importOf([...later, gp("ash", { name: "Ash" })]);
+    await served(next.version);
+    const [newest] = (await get("/changes")).body.data;
+    assert.equal(newest.step, `/changes/${version}..${next.version}.ndjson`);
+    assert.ok(!isNamed((await get(newest.step)).text));
+  },
+);

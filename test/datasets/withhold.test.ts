@@ -1,0 +1,263 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import type { Suppression } from "#datasets/suppressions.ts";
+import { explainPublished } from "#datasets/evidence.ts";
+import { mintId } from "#datasets/draft-record.ts";
+import type { Evidence } from "#records/canonical.ts";
+import { recordKinds } from "#records/kinds.ts";
+import { entriesOf, importRecords, temporaryCatalogue } from "../support/dataset.ts";
+import { day, documents, evidenceOf, gp, principal, project, signal } from "./published.ts";
+
+let number = 0;
+const suppressed = (name: string, scope: Partial<Suppression> = {}): Suppression => ({
+  number: ++number,
+  name,
+  gp: null,
+  cik: null,
+  crd: null,
+  reason: "asked",
+  created_at: "2026-11-01T00:00:00.000Z",
+  applied_at: null,
+  ...scope,
+});
+
+/** Imports records, without these people. */
+async function imported(
+  t: TestContext,
+  records: readonly object[],
+  suppressions: readonly Suppression[],
+  evidence: Readonly<Record<string, Evidence[]>> = {},
+) {
+  const catalogue = temporaryCatalogue(t);
+  const entries = entriesOf(records).map((entry) => ({
+    ...entry,
+    evidence: evidence[entry.records[0]!.id] ?? [],
+  }));
+  const options = { entries, suppressions, nowMilliseconds: day(1) };
+  const result = await importRecords(catalogue, [], options);
+  const names = recordKinds.flatMap((kind) =>
+    documents(catalogue, kind).map((one): string => one["name"] ?? one["title"]),
+  );
+  return {
+    catalogue,
+    result,
+    names: names.toSorted(),
+    of: (kind: "gp" | "principal" | "signal" | "project") => documents(catalogue, kind),
+  };
+}
+
+test("a person goes, and so does a GP called after them, to which nothing links any more", async (t) => {
+  const { result, names, of } = await imported(
+    t,
+    [
+      gp("oak", { name: "Oak Capital" }),
+      gp("roe", { name: "JANE ROE Holdings, LLC" }),
+      principal("jane", ["oak", "roe"], { name: "Jane Roe" }),
+      principal("max", ["oak", "roe"], { name: "Max Poe" }),
+      project("tower", { name: "Jane Roe Tower", gps: ["oak"] }),
+      signal("sold", { title: "Sold", gps: ["roe"], project_ids: ["tower"] }),
+    ],
+    [suppressed("Jané ROE")],
+  );
+  assert.deepEqual(names, ["Max Poe", "Oak Capital", "Sold"]);
+  assert.deepEqual(
+    of("principal")[0]!["gps"].map(({ name }: any) => name),
+    ["Oak Capital"],
+  );
+  const [sold] = of("signal");
+  assert.deepEqual([sold!["gps"], sold!["project_ids"]], [[], []]);
+  assert.deepEqual([result.outcome, result.withheldCount, result.records!.gp], ["built", 3, 1]);
+});
+
+test("other texts have [withheld] in place of the name as whole words, however it is written", async (t) => {
+  const cases = [
+    ["Founded by Jane Roe.", "Founded by [withheld]."],
+    ["JANE  ROE, Jane-Roe and jane roe", "[withheld], [withheld] and [withheld]"],
+    ["Jane Roe's firm, Jane Roe’s own", "[withheld]'s firm, [withheld]’s own"],
+    ["Jane\nRoe", "[withheld]"],
+    ["Ja\u0301ne R\u00f6e\u0301 left", "[withheld] left"],
+    ["Ｊａｎｅ Ｒｏｅ", "[withheld]"],
+    ["Mary Jane Roe jr", "Mary [withheld] jr"],
+    ["Jane Roe Jane Roe", "[withheld] [withheld]"],
+    ["Jane Roeper, Mijane Roe, Jane. Roe2, Jane Q. Roe", null],
+    ["Roe Jane", null],
+  ] as const;
+  const records = cases.map(([text], i) => gp(`g${i}`, { description: text }));
+  const { of } = await imported(t, records, [suppressed("Jane Roe")]);
+  const given = of("gp").map((one) => one["description"]);
+  assert.deepEqual(
+    given,
+    cases.map(([text, expected]) => expected ?? text),
+  );
+});
+
+test("names of funds, aliases, titles and links lose the name", async (t) => {
+  const { of, result } = await imported(
+    t,
+    [
+      gp("oak", {
+        aliases: ["Jane Roe Partners", "Oak"],
+        website: "https://www.example.com/team/jane-roe",
+        funds: [{ name: "Jane Roe Fund II, LP" }],
+      }),
+      signal("hired", { title: "Oak hires Jane Roe", summary: "Jane Roe joins.", gps: ["oak"] }),
+    ],
+    [suppressed("Jane Roe")],
+  );
+  const [oak] = of("gp");
+  assert.deepEqual(oak!["aliases"], ["[withheld] Partners", "Oak"]);
+  assert.equal(oak!["website"], "https://withheld.invalid/");
+  assert.equal(oak!["funds"][0].name, "[withheld] Fund II, LP");
+  const [hired] = of("signal");
+  assert.deepEqual(
+    [hired!["title"], hired!["summary"]],
+    ["Oak hires [withheld]", "[withheld] joins."],
+  );
+  assert.equal(result.withheldCount, 2);
+});
+
+test("evidence is quoted without the name, in every column", async (t) => {
+  const evidence = {
+    sallow: [
+      evidenceOf(1, { text: "Jane Roe: director", firm: "Jane Roe LLC", filer: "JANE ROE" }),
+      evidenceOf(2, { url: "https://filings.example/jane-roe" }),
+    ],
+  };
+  const sallow = project("sallow", { name: "412 Sallow Street" });
+  const { catalogue } = await imported(t, [sallow], [suppressed("Jane Roe")], evidence);
+  const generation = catalogue.current()!;
+  const path = catalogue.pathOf(generation.version);
+  const told = explainPublished(path, generation, mintId("project", "own", "sallow"))!;
+  const [first, second] = told.evidence;
+  assert.equal(first!.text, "[withheld]: director");
+  assert.equal(first!.firm, "[withheld] LLC");
+  assert.equal(first!.document.filer, "[withheld]");
+  assert.equal(second!.document.url, "https://withheld.invalid/");
+  assert.equal(second!.text, evidenceOf(2).text);
+});
+
+/** Jane Roe at two firms, each with a project, a signal and a description that names her. */
+const firms = ["oak", "elm"].flatMap((firm, i) => [
+  gp(firm, {
+    name: `${firm} Capital`,
+    aliases: [`${firm} Group`],
+    description: "Led by Jane Roe.",
+    external_ids: { cik: [`000${i + 1}`], crd: [`${i + 11}`] },
+  }),
+  principal(`jane-${firm}`, [firm], { name: "Jane Roe", external_ids: { crd: [`${i + 21}`] } }),
+  project(`${firm}-flats`, { gps: [firm], external_ids: { cik: [`${i + 31}`] } }),
+  signal(`${firm}-sale`, { summary: "Jane Roe sold.", project_ids: [`${firm}-flats`] }),
+]);
+
+for (const [what, scope] of [
+  ["the name of the GP", { gp: "ELM Capital" }],
+  ["an alias of the GP", { gp: "Elm Group" }],
+  ["the CIK of the GP", { cik: "2" }],
+  ["the CRD number of the GP", { crd: "012" }],
+  ["the person's own CRD number", { crd: "22" }],
+  ["the CIK of a project", { cik: "32" }],
+] as const)
+  test(`a suppression limited by ${what} leaves out the person there alone`, async (t) => {
+    const { result, of } = await imported(t, firms, [suppressed("Jane Roe", scope)]);
+    assert.deepEqual(
+      of("principal").map((one) => one["gps"][0].name),
+      ["oak Capital"],
+    );
+    const textsOf = (kind: "gp" | "signal", member: string) =>
+      of(kind).map((one): string => one[member]);
+    assert.deepEqual(textsOf("gp", "description"), ["Led by [withheld].", "Led by Jane Roe."]);
+    assert.deepEqual(textsOf("signal", "summary").toSorted(), [
+      "Jane Roe sold.",
+      "[withheld] sold.",
+    ]);
+    assert.equal(result.withheldCount, 3);
+  });
+
+test("a number or a GP that no record has limits a suppression to nothing", async (t) => {
+  for (const scope of [{ gp: "Ash Capital" }, { cik: "9" }, { crd: "0" }]) {
+    const { result } = await imported(t, firms, [suppressed("Jane Roe", scope)]);
+    assert.equal(result.withheldCount, 0);
+  }
+});
+
+test("what is carried over from other sources is without the person, too", async (t) => {
+  const { catalogue } = await imported(
+    t,
+    [principal("jane", [], { name: "Jane Roe" }), gp("oak")],
+    [],
+  );
+  const suppressions = [suppressed("Jane Roe")];
+  const options = { source: "other", suppressions, nowMilliseconds: day(2) };
+  const { withheldCount } = await importRecords(catalogue, [gp("elm")], options);
+  assert.equal(withheldCount, 1);
+  assert.deepEqual(documents(catalogue, "principal"), []);
+});
+
+test("no guard counts what is withheld: a source may shrink by it, or end up empty", async (t) => {
+  const people = ["a", "b", "c"].map((id) => principal(id, [], { name: "Jane Roe" }));
+  const { catalogue } = await imported(t, people, []);
+  const suppressions = [suppressed("Jane Roe")];
+  const options = { shrinkPercentMax: 0, suppressions, nowMilliseconds: day(2) };
+  const { outcome, records } = await importRecords(catalogue, people, options);
+  assert.deepEqual([outcome, records!.principal], ["built", 0]);
+});
+
+test("whoever is no longer suppressed is back with the next import, under the same id", async (t) => {
+  const records = [
+    gp("roe", { name: "Jane Roe Inc" }),
+    principal("jane", ["roe"], { name: "Jane Roe" }),
+  ];
+  const { catalogue, of } = await imported(t, records, []);
+  const idsOf = () => [...of("gp"), ...of("principal")].map(({ id }: any) => id);
+  const before = idsOf();
+  await importRecords(catalogue, records, {
+    suppressions: [suppressed("Jane Roe")],
+    nowMilliseconds: day(2),
+  });
+  assert.deepEqual(idsOf(), []);
+  await importRecords(catalogue, records, { nowMilliseconds: day(3) });
+  assert.deepEqual(idsOf(), before);
+});
+
+test("an import with a suppression gives what one without the person would have given", async (t) => {
+  const others = [
+    gp("oak"),
+    principal("max", ["oak"], { name: "Max Poe" }),
+    signal("s", { gps: ["oak"] }),
+  ];
+  const jane = principal("jane", ["oak"], { name: "Jane Roe" });
+  const without = await imported(t, others, []);
+  const withheld = await imported(t, [...others, jane], [suppressed("Jane Roe")]);
+  assert.equal(withheld.catalogue.current()!.hash, without.catalogue.current()!.hash);
+});
+
+test("links to GPs of other sources count as well, also by a former id", async (t) => {
+  const roe = gp("roe", { name: "Jane Roe Inc", former_ids: ["old"] });
+  const { catalogue, of } = await imported(t, [gp("oak", { name: "Oak" }), roe], []);
+  const [oakId, oldId] = ["oak", "old"].map((id) => mintId("gp", "own", id));
+  const awarded = [
+    project("p1", { name: "Jane Roe Court", gps: [oakId] }),
+    project("p2", { name: "Jane Roe Place" }),
+    project("p3", { name: "Quarry", gps: [oldId] }),
+  ];
+  const linked = { source: "awards", nowMilliseconds: day(2) };
+  await importRecords(catalogue, awarded, linked);
+  assert.equal(of("project").find(({ name }) => name === "Quarry")!["gps"].length, 1);
+  const suppressions = [
+    suppressed("Jane Roe", { gp: "Oak" }),
+    suppressed("Jane Roe", { gp: "Jane Roe Inc" }),
+  ];
+  const { unlinked } = await importRecords(catalogue, awarded, {
+    ...linked,
+    suppressions,
+    nowMilliseconds: day(3),
+  });
+  assert.deepEqual(
+    of("project").map(({ name, gps }) => [name, gps.length]),
+    [
+      ["Jane Roe Place", 0],
+      ["Quarry", 0],
+    ],
+  );
+  assert.deepEqual(unlinked, []);
+});
