@@ -29,6 +29,7 @@ import {
   openFilings,
   unnamedFault,
 } from "./import-filings.ts";
+import { parseConfidence, parsePercent } from "./option-values.ts";
 import { firstLines, onOneLine, showProgress } from "./output.ts";
 import { changePublished } from "./suppressions.ts";
 
@@ -303,19 +304,6 @@ function parseRejectedMax(text: string): RejectedMax {
       "Write a whole number of lines, such as 20, or a percentage of the lines read from 0% to 100%, such as 5%.",
     );
   return percent === "%" ? { percent: Number(count) } : { lines: Number(count) };
-}
-
-function parsePercent(text: string): number {
-  const [, percent] = /^(\d{1,3})%$/.exec(text) ?? [];
-  if (percent === undefined || Number(percent) > 100)
-    throw new InvalidArgumentError("Write a whole percentage from 0% to 100%, such as 60%.");
-  return Number(percent);
-}
-
-function parseConfidence(text: string): number {
-  if (!/^(?:0(?:\.\d{1,3})?|1(?:\.0{1,3})?)$/.test(text))
-    throw new InvalidArgumentError("Write a number from 0 to 1, such as 0.8.");
-  return Number(text);
 }
 
 const refusalOf = ({ result, filings }: Imported) => result.refusal ?? filings?.refusal ?? null;

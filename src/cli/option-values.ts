@@ -1,4 +1,4 @@
-/** Reads moments, counts and durations from the command line. */
+/** Reads moments, counts, shares and durations from the command line. */
 import { InvalidArgumentError } from "commander";
 import { existsInCalendar } from "#records/fields.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
@@ -28,6 +28,21 @@ const timeOf = (text: string): number =>
 export function parseCount(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text))
     throw new InvalidArgumentError("Write a whole number from 1 to 999999999.");
+  return Number(text);
+}
+
+/** Reads a share such as `60%`. @throws InvalidArgumentError if it is not a whole percentage from 0% to 100%. */
+export function parsePercent(text: string): number {
+  const [, percent] = /^(\d{1,3})%$/.exec(text) ?? [];
+  if (percent === undefined || Number(percent) > 100)
+    throw new InvalidArgumentError("Write a whole percentage from 0% to 100%, such as 60%.");
+  return Number(percent);
+}
+
+/** @throws InvalidArgumentError if it is not a number from 0 to 1, with at most three decimals. */
+export function parseConfidence(text: string): number {
+  if (!/^(?:0(?:\.\d{1,3})?|1(?:\.0{1,3})?)$/.test(text))
+    throw new InvalidArgumentError("Write a number from 0 to 1, such as 0.8.");
   return Number(text);
 }
 

@@ -98,6 +98,7 @@ const controlRows: Rows = {
     "per_1",
     at(9),
   ]),
+  sync: [{ source: "sec", succeeded_at: at(10) }],
 };
 
 function account(number: number, own: Record<string, SQLInputValue> = {}) {
