@@ -1,6 +1,6 @@
 /**
  * Withdraws suppressed people from what was published before: the current dataset is published again without them, and
- * then every other dataset and step that has one is removed. If this is interrupted, running it again finishes it.
+ * then every step and every other dataset that has one is removed. If this is interrupted, running it again finishes it.
  */
 import { join } from "node:path";
 import { recordKinds } from "#records/kinds.ts";
@@ -101,14 +101,17 @@ export async function withdraw(
       texts.clear();
     }
   };
-  const removed: string[] = [];
-  for (const version of list.versions().filter((one) => one !== list.currentVersion())) {
+  const others = list.versions().filter((version) => version !== list.currentVersion());
+  const removed = new Map<string, number>();
+  // The newest is read first and removed last, because it tells which ids the people have.
+  for (const version of others.toReversed()) {
     const number = await numberIn(version);
-    if (number === null) continue;
-    await onRemove(version, number);
-    await store.remove(version);
-    removed.push(version);
+    if (number !== null) removed.set(version, number);
   }
   await store.removeSteps(isRefused);
-  return { published, withheldCount, removed };
+  for (const [version, number] of [...removed].toReversed()) {
+    await onRemove(version, number);
+    await store.remove(version);
+  }
+  return { published, withheldCount, removed: [...removed.keys()].toReversed() };
 }

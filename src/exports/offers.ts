@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { DatasetFault } from "#datasets/dataset-fault.ts";
+import { DatasetFault, noDataset } from "#datasets/dataset-fault.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
 import type { Generation } from "#datasets/generation.ts";
 import { isOwnFormat } from "#datasets/open-generation.ts";
@@ -92,6 +92,11 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
       licence: null,
     };
     const [file] = await runExport(order, closing.signal);
+    if (!catalogue.has(version)) {
+      // It was removed meanwhile, for a suppression.
+      remove(folder);
+      throw noDataset(version);
+    }
     const { file: path, bytes, sha256 } = file!;
     replaceFile(factsPath(path), JSON.stringify({ bytes, sha256, program } satisfies Facts));
     onMade(version, name, performance.now() - begunAt);

@@ -58,6 +58,7 @@ test("an import reports what it read, accepted and changed, and what it publishe
     changed: 0,
     removed: 0,
     unchanged: 0,
+    withheld: 0,
     demo_removed: 0,
     linked_names: 0,
     unlinked: 0,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openCatalogue } from "#datasets/catalogue.ts";
@@ -191,4 +191,19 @@ test("flipped bits in evidence are an error that the log names, and never anothe
   });
   // What is sound is still explained.
   assert.equal((await service.get(`/explain/${idOf("gp", "alder")}`)).status, 200);
+});
+
+test("while a dataset that was removed is being replaced, an explanation is a 503, and pages say so", async (t) => {
+  const { dataDir, path } = await publish(t);
+  const service = await startService(t, { records: null, dataDir });
+  const user = await signedIn(service);
+  const id = idOf("project", "quarry");
+  assert.equal((await user.get(`/browse/projects/${id}`)).status, 200);
+  rmSync(path);
+  const { status, body, headers } = await service.get(`/explain/${id}`);
+  assert.deepEqual([status, body.code, body.reason], [503, "unavailable", "starting"]);
+  assert.equal(headers.get("retry-after"), "1");
+  const page = await user.get(`/browse/projects/${id}`);
+  assert.equal(page.status, 200);
+  assert.match(page.text, /Why this name.*is being replaced\. Try again in a second\./s);
 });
