@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import fc, { type Arbitrary } from "fast-check";
 import { awkwardRecords } from "../../test/support/awkward.ts";
+import { mintId } from "#datasets/draft-record.ts";
 import { cast } from "../../test/support/cast.ts";
 import { anyText, damaged, damageOf, sometimes, weighted, type Damage } from "../arbitraries.ts";
 
@@ -21,6 +22,23 @@ const csvOf = (name: string, mappings = "examples/mappings"): Sample => ({
   mapping: readFileSync(`${mappings}/${name}.json`),
 });
 
+/** Awards to firms of which the workshop's dataset, of source "own", knows one. */
+function awards(): Sample {
+  const { table, mapping } = csvOf("lihtc-awards");
+  const firms = "Northwind Residential Partners, Inc. & Fir Corp., d/b/a Oak (50% (fee)) / None";
+  const row = `Nevada,NHA,Gull Court,"${firms}",1,9%,"Elko, NV",New Construction,6,2031,2031-07,Final\n`;
+  const known = mapping!.toString().replace('"known": "sec"', '"known": "own"');
+  return { table: Buffer.concat([table, Buffer.from(row)]), mapping: Buffer.from(known) };
+}
+
+/** Links to GPs of source "own" by public ids, one of which no GP has. */
+const linked = ["northwind", "nobody"].map((id, at) => ({
+  record: "project",
+  id: `p${at}`,
+  name: id,
+  gps: [mintId("gp", "own", id)],
+}));
+
 /** Small files that are right: each format once, with everything its reader knows. */
 const samples: Readonly<Record<string, Sample>> = {
   cast: { table: linesOf(cast), mapping: null },
@@ -28,6 +46,8 @@ const samples: Readonly<Record<string, Sample>> = {
   plain: csvOf("abroad", "test/fixtures/importers"),
   "san-francisco": csvOf("san-francisco"),
   "adviser-report": csvOf("adviser-report"),
+  awards: awards(),
+  linked: { table: linesOf(linked), mapping: null },
 };
 
 /** What a file must not be able to say, or says where it means nothing. */
@@ -35,6 +55,10 @@ export const pieces = [
   '"',
   '""',
   "'",
+  " / ",
+  ", LLC & ",
+  " dba ",
+  "(",
   "\xe2\x80\x9c",
   ",",
   ";",

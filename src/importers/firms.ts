@@ -31,8 +31,12 @@ const nobody = new RegExp(
     `|\\bnot (?:yet )?(?:been )?(?:${unsaid})\\b|\\bto be (?:${unsaid}|announced|decided)\\b|\\b(?:unknown|undisclosed|tbd)$`,
 );
 
+/** Maximum length of a text with names, in characters. A longer one is left whole, for the check of names to reject. */
+const textMax = 2000;
+
 /** Returns the names of the firms that a text names. Returns none if it says that there is no firm. */
 export function firmsIn(text: string): string[] {
+  if (text.length > textMax) return [text];
   return withoutBrackets(text)
     .split(between)
     .flatMap(jointFirms)

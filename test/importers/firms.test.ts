@@ -57,6 +57,13 @@ test("a text that says there is no firm names nobody", () => {
   });
 });
 
+test("a text too long for names is left whole, however it is made", () => {
+  for (const piece of [" ", ", ", "x, LLC, ", "no "]) {
+    const text = piece.repeat(250_000);
+    assert.deepEqual(firmsIn(text), [text]);
+  }
+});
+
 test("a trade name is told from the name before it", () => {
   const both = { name: "Birch Corp.", trade: "Cedar Homes" };
   for (const verb of [" dba", ", d/b/a", " DBA", " doing business as"])
