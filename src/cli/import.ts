@@ -342,7 +342,7 @@ function importRefusal(imported: Imported): CommandFault | null {
 function importJson(imported: Imported): object {
   const { given, result, cleared, filings } = imported;
   const { read, accepted, rejections, absent, alike } = result.collected;
-  const { added, updated, removed } = result.changes;
+  const { added, updated, removed, unlinked } = result.changes;
   return {
     source: given.source,
     mode: given.isMerge ? "merge" : "replace",
@@ -362,8 +362,8 @@ function importJson(imported: Imported): object {
     withheld: result.withheldCount,
     demo_removed: result.droppedCount,
     linked_names: result.linkedNames,
-    unlinked: result.unlinked.length,
-    links_dropped: result.unlinked.slice(0, 1000),
+    unlinked: unlinked.length,
+    links_dropped: unlinked.slice(0, 1000),
     source_records: result.sourceSize,
     records: result.records,
     version: (result.published ?? result.staged)?.version ?? null,
@@ -383,7 +383,7 @@ function importText(imported: Imported, context: CliContext): string {
     ...valuesText(rejections),
     ...listed(absent),
     ...alikeText(alike, filings !== undefined),
-    ...unlinkedText(result),
+    ...unlinkedText(result.changes),
   ];
   lines.push(
     `Source '${given.source}': ${counted(read, filings === undefined ? "line" : "record")} read, ${count(accepted)} accepted, ${count(rejections.count)} rejected.`,
@@ -473,7 +473,7 @@ function alikeText(alike: readonly (readonly string[])[], areFilings: boolean): 
   ];
 }
 
-function unlinkedText({ unlinked }: ImportResult): string[] {
+function unlinkedText({ unlinked }: ImportResult["changes"]): string[] {
   if (unlinked.length === 0) return [];
   const lines = unlinked.map(({ source, record, id, gp }) =>
     onOneLine(`  ${record} '${id}' of source '${source}': ${gp}`),

@@ -49,7 +49,7 @@ import type { Suppression } from "./suppressions.ts";
 import { openTextStore, type TextStore } from "./text-store.ts";
 import { verifyGeneration } from "./verify.ts";
 import { masked, withhold } from "./withhold.ts";
-import { type Changes, type Unlinked, writeDraft } from "./write-draft.ts";
+import { type Changes, writeDraft } from "./write-draft.ts";
 
 export interface ImportRequest extends Guards {
   source: string;
@@ -79,8 +79,6 @@ export interface ImportResult {
   changes: Changes;
   /** Number of named GPs that became links to GPs of another source. */
   linkedNames: number;
-  /** Dropped links to GPs of other sources that are gone. */
-  unlinked: Unlinked[];
   /** Number of records of the dropped demo source; 0 unless the outcome is `built`. */
   droppedCount: number;
   /** Number of records that were left out for suppressions, or in which a text was withheld; 0 if it was refused. */
@@ -278,8 +276,8 @@ async function build({
     ...unpublished,
   };
   if (refusal !== null) {
-    const changes = { added: 0, updated: 0, removed: 0 };
-    return { ...result, outcome: "refused", changes, unlinked: [], records: null, meta: null };
+    const changes = { added: 0, updated: 0, removed: 0, unlinked: [] };
+    return { ...result, outcome: "refused", changes, records: null, meta: null };
   }
   const carried = previous.records(otherNames, texts);
   for (const kind of recordKinds) for (const one of carried[kind]) records[kind].push(one);
@@ -287,7 +285,7 @@ async function build({
   const { formerIds } = settled;
   const { count: withheldCount } = withhold(records, { texts, suppressions, formerIds });
   const counts = countsOf(records);
-  const { meta, ...written } = writeDraft({
+  const { meta, changes } = writeDraft({
     path,
     records,
     texts,
@@ -297,7 +295,7 @@ async function build({
     previous,
     onWritten: (written) => onProgress(written, "written"),
   });
-  const whole = { ...result, ...written, withheldCount, records: counts, meta };
+  const whole = { ...result, changes, withheldCount, records: counts, meta };
   if (meta === null) return { ...whole, outcome: "unchanged" };
   return { ...whole, outcome: "built", droppedCount: previous.countOf(dropped) };
 }

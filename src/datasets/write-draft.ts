@@ -25,15 +25,16 @@ import { hexadecimal, indexChecksum } from "./served.ts";
 import { arraysIn, writeArrays } from "./stored-arrays.ts";
 import { linksIn, ownIn, type StoredText, type TextStore } from "./text-store.ts";
 
-/** Numbers of records that differ from the previous generation. */
+/** Numbers of records that differ from the previous generation, and links that were dropped. */
 export interface Changes {
   added: number;
   updated: number;
   removed: number;
+  unlinked: Unlinked[];
 }
 
 /** A link that was dropped because no GP has its public id. */
-export interface Unlinked extends RecordName {
+interface Unlinked extends RecordName {
   source: string;
   gp: string;
 }
@@ -61,14 +62,11 @@ interface DraftRequest {
   onWritten: (records: number) => void;
 }
 
-/** A written draft. `meta` is null if no record differs from the previous generation; the file is then incomplete. */
-interface Written {
-  meta: Meta | null;
-  changes: Changes;
-  unlinked: Unlinked[];
-}
-
-export function writeDraft(request: DraftRequest): Written {
+/**
+ * Writes a draft.
+ * @returns `meta` null if no record differs from the previous generation; the file is then incomplete.
+ */
+export function writeDraft(request: DraftRequest): { meta: Meta | null; changes: Changes } {
   const { path, records, texts, sources, builtAt } = request;
   // In defensive mode SQLite would keep a journal despite the pragma, which a killed import would leave behind.
   using db = new DatabaseSync(path, { defensive: false });
@@ -77,25 +75,20 @@ export function writeDraft(request: DraftRequest): Written {
   const indexer = openIndexer();
   const formerIds = formerIdsOf(request.formerIds);
   const { gp, gps } = writeGps(writer, indexer, records.gp, formerIds);
-  const unlinked: Unlinked[] = [];
-  const linkedBy = (
-    { source, sourceId }: DraftRecord,
-    record: RecordKind,
-    links: readonly string[],
-  ) => {
+  const { changes } = writer;
+  const linkedBy: LinkedBy = (record, { source, sourceId: id }, links) => {
     const linked = new Set<WrittenGp>();
     for (const gp of links) {
       const found = gps.get(source)?.get(gp) ?? gps.get("")!.get(request.formerIds.get(gp) ?? gp);
-      if (found === undefined) unlinked.push({ source, record, id: sourceId, gp });
+      if (found === undefined) changes.unlinked.push({ source, record, id, gp });
       else linked.add(found);
     }
     return [...linked];
   };
   const documents = { gp, ...writeLinked(writer, indexer, records, linkedBy, formerIds) };
   texts.clear();
-  const { changes } = writer;
   if (changes.added + changes.updated + changes.removed === 0 && !request.isForced)
-    return { meta: null, changes, unlinked };
+    return { meta: null, changes };
   writePairs(db, "source", sources);
   writePairs(db, "former_id", request.formerIds);
   writePairs(db, "published_id", request.publishedIds);
@@ -113,7 +106,7 @@ export function writeDraft(request: DraftRequest): Written {
   };
   writePairs(db, "meta", Object.entries(meta));
   db.exec(`commit; ${indexes}`);
-  return { meta, changes, unlinked };
+  return { meta, changes };
 }
 
 function writePairs(
@@ -166,21 +159,21 @@ function writtenGp(id: string, position: number, gp: Body): WrittenGp {
   };
 }
 
-/**
- * Writes the records of a draft that belong to GPs, with their links to them.
- * @param linkedBy function that returns the GPs of a record's links.
- */
+/** Function that returns the GPs of a record's links. */
+type LinkedBy = (kind: RecordKind, one: DraftRecord, links: readonly string[]) => WrittenGp[];
+
+/** Writes the records of a draft that belong to GPs, with their links to them. */
 const writeLinked = (
   writer: DocumentWriter,
   indexer: Indexer,
   records: DraftRecords,
-  linkedBy: (one: DraftRecord, kind: RecordKind, links: readonly string[]) => WrittenGp[],
+  linkedBy: LinkedBy,
   formerIds: ReadonlyMap<string, readonly string[]>,
 ): Record<LinkedKind, DocumentPlaces> =>
   eachOf(linkedKinds, (kind) =>
     writer.write(kind, records[kind], (record, position, { gps }) => {
       const { id } = record;
-      const linked = linkedBy(record, kind, gps);
+      const linked = linkedBy(kind, record, gps);
       for (const gp of linked) indexer.addLink(kind, position, gp.position);
       if (kind === "principal")
         for (const former of formerIds.get(id) ?? []) indexer.addFormerId(former, position);
@@ -221,7 +214,7 @@ function openDocumentWriter(
   { previous, texts, builtAt, onWritten }: DraftRequest,
 ) {
   const content = createHash("sha256");
-  const changes: Changes = { added: 0, updated: 0, removed: 0 };
+  const changes: Changes = { added: 0, updated: 0, removed: 0, unlinked: [] };
   const assembly = openAssembly();
   const writeEvidence = openEvidenceWriter(draft);
   let checksum = 0;

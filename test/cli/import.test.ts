@@ -272,6 +272,36 @@ test("- reads standard input, whose lines the report names", async (t) => {
   );
 });
 
+test("names that are GPs of a known source are counted, and links that an import drops are told", async (t) => {
+  const { write, text, json } = workplace(t);
+  const firms = (...records: object[]) => [
+    "import ndjson --source firms",
+    write("firms", linesOf(...records)),
+    "--max-shrink",
+    "100%",
+  ];
+  const birch = { ...acme, id: "birch", name: "Birch" };
+  await text(...firms(acme, birch));
+  const map = write(
+    "map.json",
+    JSON.stringify({
+      records: [{ record: "project", id: "Ref", fields: { name: "Ref" } }],
+      named_gps: { names: "Developers", split: "firms", known: "firms" },
+    }),
+  );
+  const table = write("a.csv", "Ref,Developers\nP-7,Acme Capital LLC / Birch\nP-8,Cedar\n");
+  const told = await text("import csv --source awards", table, "--map", map);
+  assert.match(told, /\n2 names linked to a GP of another source\.\n/);
+  const { unlinked, links_dropped } = await json(...firms(birch), "--dry-run");
+  const [{ gp, ...record }] = links_dropped;
+  assert.deepEqual([unlinked, record], [1, { source: "awards", record: "project", id: "P-7" }]);
+  assert.ok(
+    (await text(...firms(birch))).startsWith(
+      `No GP has the id that these links lead to, so they are dropped:\n  project 'P-7' of source 'awards': ${gp}\n`,
+    ),
+  );
+});
+
 test("--encoding says how files are encoded, in place of UTF-8 and of what the mapping says", async (t) => {
   const { folder, write, json, refusal } = workplace(t);
   const file = join(folder, "a.ndjson");

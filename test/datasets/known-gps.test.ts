@@ -110,7 +110,9 @@ test("a public id that no GP has is dropped and told, and its record stays", asy
   const { catalogue, sec, put, gpsOf } = workplace(t);
   await sec(gp("a"));
   const gps = [idOf("gone"), idOf("a")];
-  const { unlinked } = await put("own", entriesOf([project("p", { gps })]));
+  const {
+    changes: { unlinked },
+  } = await put("own", entriesOf([project("p", { gps })]));
   assert.deepEqual(unlinked, [{ source: "own", record: "project", id: "p", gp: idOf("gone") }]);
   assert.deepEqual(gpsOf("p"), [{ id: idOf("a"), name: "a" }]);
   const { outcome } = await importRecords(catalogue, [project("p", { gps })]);
@@ -128,7 +130,10 @@ test("links follow GPs that become one, and stay through imports of either sourc
     gpsOf("p").map(({ name }: { name: string }) => name),
     ["Birch Oak"],
   );
-  const { outcome, unlinked } = await claims([gp("c", { name: "Birch Oak" }), ["a", "b"]]);
+  const {
+    outcome,
+    changes: { unlinked },
+  } = await claims([gp("c", { name: "Birch Oak" }), ["a", "b"]]);
   assert.deepEqual([outcome, unlinked], ["unchanged", []]);
   assert.deepEqual(led(catalogue, before[0].id), ["Birch Oak"]);
 });
@@ -137,10 +142,12 @@ test("the import that removes a GP drops links to it, and says which", async (t)
   const { sec, awards, gpsOf, put } = workplace(t);
   await sec(gp("a", { name: "Birch" }), gp("b", { name: "Oak" }));
   await awards(award("p", "Birch", "Cedar"));
-  const { unlinked } = await sec(gp("b", { name: "Oak" }));
+  const {
+    changes: { unlinked },
+  } = await sec(gp("b", { name: "Oak" }));
   assert.deepEqual(unlinked, [{ source: "awards", record: "project", id: "p", gp: idOf("a") }]);
   assert.deepEqual(gpsOf("p"), [{ id: idOf("named:cedar", "awards"), name: "Cedar" }]);
-  assert.deepEqual((await put("third", entriesOf([gp("x")]))).unlinked, []);
+  assert.deepEqual((await put("third", entriesOf([gp("x")]))).changes.unlinked, []);
 });
 
 test("the id of a named GP leads to the GP that replaces it, and is its own again after that", async (t) => {

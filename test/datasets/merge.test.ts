@@ -62,7 +62,7 @@ test("a merge replaces and adds what it names and leaves everything else of the 
     gp("b", { hq_city: "Reno" }),
     signal("s", { gps: ["a"], project_ids: ["x"] }),
   ]);
-  assert.deepEqual(changes, { added: 1, updated: 1, removed: 0 });
+  assert.deepEqual(changes, { added: 1, updated: 1, removed: 0, unlinked: [] });
   assert.deepEqual(sourceSize, { before: 4, now: 5 });
   assert.equal(documentOf(catalogue, "gp", "b")["hq_city"], "Reno");
   assert.deepEqual(sourceIds(catalogue), ["a", "a", "b", "p", "x", "s"]);
@@ -98,7 +98,7 @@ test("the same merge twice publishes nothing, though what it removes is not ther
   const catalogue = await imported(t, [gp("a"), gp("b"), principal("p", ["a"])]);
   const again = () => merge(catalogue, [gp("c")], [{ record: "gp", id: "b" }]);
   const first = await again();
-  assert.deepEqual(first.changes, { added: 1, updated: 0, removed: 1 });
+  assert.deepEqual(first.changes, { added: 1, updated: 0, removed: 1, unlinked: [] });
   assert.equal(first.collected.absent.count, 0);
   const before = filesOf(catalogue);
   const second = await again();
@@ -146,7 +146,7 @@ test("a record that others still link to is not removed, and one of them is name
     ],
   );
   assert.deepEqual([collected.read, collected.accepted], [3, 1]);
-  assert.deepEqual(changes, { added: 0, updated: 0, removed: 1 });
+  assert.deepEqual(changes, { added: 0, updated: 0, removed: 1, unlinked: [] });
   const rest = [...names, { record: "signal", id: "s" } as const];
   assert.equal((await merge(catalogue, [], rest)).collected.rejections.count, 0);
   assert.deepEqual(sourceIds(catalogue), ["b"]);
@@ -167,7 +167,7 @@ test("a record that a rejected line was to replace stays as it was", async (t) =
       [2, "gps"],
     ],
   );
-  assert.deepEqual(changes, { added: 1, updated: 0, removed: 0 });
+  assert.deepEqual(changes, { added: 1, updated: 0, removed: 0, unlinked: [] });
   assert.equal(documentOf(catalogue, "principal", "p")["title"], null);
 });
 

@@ -14,7 +14,7 @@ test("updated_at is the source's if it says one, and a time that it corrects is 
   const catalogue = await imported(t, named("a", early), named("c", early));
   assert.equal(updatedAt(catalogue, "gp", "a"), early);
   const { changes } = await importRecords(catalogue, named("c", late));
-  assert.deepEqual(changes, { added: 0, updated: 1, removed: 0 });
+  assert.deepEqual(changes, { added: 0, updated: 1, removed: 0, unlinked: [] });
   assert.equal(updatedAt(catalogue, "gp", "a"), late);
 });
 

@@ -247,7 +247,7 @@ test("links to GPs of other sources count as well, also by a former id", async (
     suppressed("Jane Roe", { gp: "Oak" }),
     suppressed("Jane Roe", { gp: "Jane Roe Inc" }),
   ];
-  const { unlinked } = await importRecords(catalogue, awarded, {
+  const { changes } = await importRecords(catalogue, awarded, {
     ...linked,
     suppressions,
     nowMilliseconds: day(3),
@@ -259,5 +259,5 @@ test("links to GPs of other sources count as well, also by a former id", async (
       ["Quarry", 0],
     ],
   );
-  assert.deepEqual(unlinked, []);
+  assert.deepEqual(changes.unlinked, []);
 });
