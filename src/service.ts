@@ -34,7 +34,6 @@ import { operations } from "#operations/index.ts";
 import { recordCounts } from "#operations/page.ts";
 import { isInvented } from "#records/common.ts";
 import type { ReadModel } from "#search/read-model.ts";
-import type { SyncTable } from "#store/control-tables.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { takeLock } from "#store/lock.ts";
 import { controlFile, controlShape, openFile } from "#store/sqlite-file.ts";
@@ -323,31 +322,18 @@ const usageMetrics = ({ waiting, waitingBytesMax, lostCount }: Recording) => [
   counter("gp_records_usage_lost_total", "Requests whose usage records were dropped", lostCount),
 ];
 
-type OnFault = (fault: Error | null) => void;
-
 /** Opens the keys and syncs in a server's file. */
-function openFileKeys(dataDir: string, now: () => number, onFault: OnFault) {
+function openFileKeys(dataDir: string, now: () => number, onFault: (fault: Error | null) => void) {
   const source = watchControl(controlFile(dataDir), now);
   return { keys: openKnownKeys({ source, onFault }), syncs: source.syncs };
 }
 
-/**
- * Opens the keys and syncs in a server's PostgreSQL database. A server without one does not import what reads it.
- * `syncs` returns what was last read, and begins to read again.
- */
-async function openDatabaseKeys(url: string, onFault: OnFault) {
+/** Opens them in a server's PostgreSQL database. A server without one does not import what reads it. */
+async function openDatabaseKeys(url: string, onFault: (fault: Error | null) => void) {
   const { connectKeys } = await import("#store/watch-postgres.ts");
   let source: SharedKeySource;
   const connect = async (onChange: () => void) => (source = await connectKeys(url, onChange));
-  const keys = await openSharedKeys({ connect, onFault });
-  let last: SyncTable[] = [];
-  const read = () =>
-    source.syncs().then(
-      (rows) => (last = rows),
-      () => {},
-    );
-  await read();
-  return { keys, syncs: () => (void read(), last) };
+  return { keys: await openSharedKeys({ connect, onFault }), syncs: () => source.syncs() };
 }
 
 /**

@@ -1,5 +1,5 @@
 /** `gp-records import`: replaces a source's published records with those in the given files, or merges them in. */
-import { InvalidArgumentError, Option } from "commander";
+import { Option } from "commander";
 import type { Rejections } from "#datasets/collect.ts";
 import type { ImportRequest, ImportResult, RejectedMax } from "#datasets/publish.ts";
 import type { DatasetStore } from "#datasets/store.ts";
@@ -29,7 +29,7 @@ import {
   openFilings,
   unnamedFault,
 } from "./import-filings.ts";
-import { parseConfidence, parsePercent } from "./option-values.ts";
+import { parseConfidence, parsePercent, parseRejectedMax } from "./option-values.ts";
 import { firstLines, onOneLine, showProgress } from "./output.ts";
 import { changePublished } from "./suppressions.ts";
 
@@ -295,15 +295,6 @@ export async function refuseSource(name: string): Promise<void> {
     name === demoSource ? "is reserved for the demo; choose another name" : sourceFault(name);
   if (fault !== undefined)
     throw usageFault(`option '--source <name>' argument '${name}' is invalid. It ${fault}.`);
-}
-
-function parseRejectedMax(text: string): RejectedMax {
-  const [, count, percent] = /^(\d{1,9})(%?)$/.exec(text) ?? [];
-  if (count === undefined || (percent === "%" && Number(count) > 100))
-    throw new InvalidArgumentError(
-      "Write a whole number of lines, such as 20, or a percentage of the lines read from 0% to 100%, such as 5%.",
-    );
-  return percent === "%" ? { percent: Number(count) } : { lines: Number(count) };
 }
 
 const refusalOf = ({ result, filings }: Imported) => result.refusal ?? filings?.refusal ?? null;

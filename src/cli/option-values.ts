@@ -1,5 +1,6 @@
 /** Reads moments, counts, shares and durations from the command line. */
 import { InvalidArgumentError } from "commander";
+import type { RejectedMax } from "#datasets/publish.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 
@@ -29,6 +30,16 @@ export function parseCount(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text))
     throw new InvalidArgumentError("Write a whole number from 1 to 999999999.");
   return Number(text);
+}
+
+/** Reads a number of lines, or a share of them. @throws InvalidArgumentError if it is neither. */
+export function parseRejectedMax(text: string): RejectedMax {
+  const [, count, percent] = /^(\d{1,9})(%?)$/.exec(text) ?? [];
+  if (count === undefined || (percent === "%" && Number(count) > 100))
+    throw new InvalidArgumentError(
+      "Write a whole number of lines, such as 20, or a percentage of the lines read from 0% to 100%, such as 5%.",
+    );
+  return percent === "%" ? { percent: Number(count) } : { lines: Number(count) };
 }
 
 /** Reads a share such as `60%`. @throws InvalidArgumentError if it is not a whole percentage from 0% to 100%. */

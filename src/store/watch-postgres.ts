@@ -24,10 +24,15 @@ const changesAfter = `
  */
 export async function connectKeys(url: string, onChange: () => void) {
   const session = await connectPostgres(url, { onNotice: onChange });
+  let syncs: SyncTable[] = [];
+  const readSyncs = async () => {
+    syncs = await session.query<SyncTable>(syncRows).catch(() => syncs);
+  };
   try {
     await refuseUnfit(session, url);
     await refuseUnready(session, url);
     await session.query(`listen ${channel}`);
+    await readSyncs();
   } catch (error) {
     session.close();
     throw error;
@@ -53,7 +58,11 @@ export async function connectKeys(url: string, onChange: () => void) {
       session.query<KeyRow>(`${keyRows} where k.id > $1 order by k.id limit $2`, [after, max]),
     ofAccounts: (accounts: readonly number[]) =>
       session.query<KeyRow>(`${keyRows} where k.account = any($1::integer[])`, [accounts]),
-    syncs: () => session.query<SyncTable>(syncRows),
+    /** Lists the last syncs of sources as they were last read, and begins to read them again. */
+    syncs(): SyncTable[] {
+      void readSyncs();
+      return syncs;
+    },
     /** True once the connection has ended. The reader cannot be used again. */
     get isOver(): boolean {
       return session.isOver;

@@ -98,6 +98,17 @@ const controlRows: Rows = {
     "per_1",
     at(9),
   ]),
+  suppression: rowsOf("number name gp cik crd reason created_at applied_at", [
+    1,
+    "Ada Moss",
+    "Acme",
+    "0001900001",
+    "123",
+    "She asked",
+    at(9),
+    // A restore applies it anew.
+    at(0),
+  ]),
   sync: [{ source: "sec", succeeded_at: at(10) }],
 };
 

@@ -38,7 +38,7 @@ function openFarStore() {
       list: (after: string, max: number) =>
         later("list", () => [...rows.values()].filter(({ id }) => id > after).slice(0, max)),
       ofAccounts: () => later("accounts", () => [...rows.values()]),
-      syncs: async () => [],
+      syncs: () => [],
       get isOver() {
         isOver ||= far.isAway;
         return isOver;
