@@ -73,14 +73,16 @@ export function withhold(
     gps: gps.map((gp) => gpIds.get(keyOf(source, gp)) ?? formerIds.get(gp) ?? gp),
     projects: projects.map((project) => mintId("project", source, project)),
   });
-  const scopeOf = openScopes(records, texts, suppressions.map(soughtOf), idsOf);
+  const sought = suppressions.map(soughtOf);
+  const mayName = openGlance(sought);
+  const scopeOf = openScopes(records, texts, sought, idsOf);
   const isKept = (record: DraftRecord): boolean => {
     const stored = texts.read(record.text);
     const links = readLinks(linksIn(stored));
     const linked = idsOf(record, links);
     const scope = scopeOf(record, linked);
     const isCut = [...linked.gps, ...linked.projects].some((id) => ids.has(id));
-    if (scope.length === 0 && !isCut) return true;
+    if ((scope.length === 0 || !mayName(stored)) && !isCut) return true;
     const own = ownOf(stored);
     const found = scope.filter(finderIn([own, links.evidence?.rows]));
     for (const { number } of found) withheld.met.add(number);
@@ -181,6 +183,22 @@ const isMeant = ({ gp, ...numbers }: Sought, kind: RecordKind, own: Own): boolea
     )
   );
 };
+
+/**
+ * Returns a quick function that reports whether a record may have a name, so that most records need not be folded: where
+ * all is ASCII, a fold only changes case and deletes some characters within words.
+ */
+function openGlance(sought: readonly Sought[]) {
+  const longest = (name: string) =>
+    name.split(" ").reduce((one, other) => (other.length > one.length ? other : one));
+  const words = [...new Set(sought.map(({ name }) => longest(name)))];
+  return ({ bytes, links, end }: StoredText): boolean => {
+    const text = bytes.toString("latin1", links, end);
+    if (/[^\x00-\x7f]/.test(text)) return true;
+    const plain = text.toLowerCase().replaceAll(/['.]/g, "");
+    return words.some((word) => plain.includes(word));
+  };
+}
 
 /** Returns a function that reports whether any text in a value has the name of a person. */
 function finderIn(value: unknown): (one: Sought) => boolean {
