@@ -11,17 +11,12 @@ import {
 import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { openFolderStore } from "#datasets/store.ts";
-import {
-  addSuppression,
-  listSuppressions,
-  noteApplied,
-  type Suppression,
-} from "#datasets/suppressions.ts";
+import { addSuppression } from "#datasets/suppressions.ts";
 import { withdraw } from "#datasets/withdraw.ts";
 import { operator, service, writeAudit } from "#store/audit.ts";
 import { controlFile, makePrivateFolder } from "#store/sqlite-file.ts";
 import { sqliteFault, StoreFault } from "#store/store-fault.ts";
-import { openControl } from "#store/stores.ts";
+import { type ControlStore, openControl } from "#store/stores.ts";
 import { syncPath } from "#store/whole-file.ts";
 import { BackupFault } from "./backup-fault.ts";
 import {
@@ -165,9 +160,7 @@ export async function prepare(order: RestoreOrder, folder: string): Promise<Prep
     mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
   const present = await presentFacts(order, manifest);
   const backup = await readControlFacts(controlFile(folder));
-  const suppressions = await changeControl(order, { manifest, present, backup }, folder);
-  if (suppressions.length > 0 && !manifest.control_only)
-    await withdrawAll(suppressions, folder, order.now);
+  await changeControl(order, { manifest, present, backup }, folder);
   return { manifest, present, backup };
 }
 
@@ -217,19 +210,18 @@ async function presentFacts(
 }
 
 /**
- * Keeps endings unless they are to be undone, adds the suppressions of the former installation, deletes sessions, and
- * records the restore in the audit log.
- * @returns all suppressions, which are yet to be applied.
+ * Keeps endings unless they are to be undone, adds the suppressions of the former installation and applies all, deletes
+ * sessions, and records the restore in the audit log.
  */
 async function changeControl(
   { now, undoesEndings }: RestoreOrder,
   { manifest, present, backup }: Prepared,
   folder: string,
-): Promise<Suppression[]> {
+): Promise<void> {
   const endings = findEndings(present, backup);
   const control = await openControl(folder);
   try {
-    return await control.write(async (transaction) => {
+    await control.write(async (transaction) => {
       if (present !== null && !undoesEndings)
         await keepEndings(transaction, endings, { present, backup });
       // These may have ended or been used since. Signing in again costs little.
@@ -246,37 +238,18 @@ async function changeControl(
       await transaction.updateTable("suppression").set({ applied_at: null }).execute();
       for (const one of present?.suppressions ?? [])
         await addSuppression(transaction, one, Date.parse(one.created_at), service);
-      return listSuppressions(transaction);
     });
+    if (!manifest.control_only) await withdrawAll(control, join(folder, "datasets"), now);
   } finally {
     await control.close();
   }
 }
 
 /** Takes suppressed people out of the datasets and steps of an unpacked backup. */
-async function withdrawAll(
-  suppressions: readonly Suppression[],
-  dataDir: string,
-  now: number,
-): Promise<void> {
-  const folder = join(dataDir, "datasets");
-  const changesDays = existsSync(join(folder, "changes")) ? Infinity : 0;
+async function withdrawAll(control: ControlStore, folder: string, now: number): Promise<void> {
+  const changesDays = existsSync(join(folder, "changes")) ? 1 : 0;
   const store = openFolderStore({ folder, changesDays, warn() {}, now: () => now });
-  const control = await openControl(dataDir);
-  try {
-    await withdraw(store, {
-      suppressions,
-      nowMilliseconds: now,
-      onRemove: (subject, suppression) =>
-        control.write((transaction) => {
-          const entry = { actor: service, subject, detail: { suppression }, now };
-          return writeAudit(transaction, "dataset.pruned", entry);
-        }),
-    });
-    await control.write((transaction) => noteApplied(transaction, suppressions, now));
-  } finally {
-    await control.close();
-  }
+  await withdraw(store, control, now);
 }
 
 /** Syncs the whole draft to disk. If `root` restores for another user, gives draft and locks to the folder's owner. */

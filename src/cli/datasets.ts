@@ -247,7 +247,7 @@ async function refuseRemoved(
   if (version === null || (await store.read()).has(version)) return;
   const { removedFor } = await import("#datasets/suppressions.ts");
   const number = await withControl(context, ({ database }) => removedFor(database, version));
-  if (number !== null)
+  if (number !== undefined)
     throw new CommandFault(
       exitCodes.conflict,
       `The dataset ${version} was removed for suppression ${number}. To return to an older one, run 'gp-records datasets publish VERSION'; 'gp-records datasets list' shows all of them.`,

@@ -1,5 +1,5 @@
 /** `gp-records suppress` keeps people out of the records, wherever a source names them. */
-import { Argument, InvalidArgumentError, Option } from "commander";
+import { Argument, InvalidArgumentError } from "commander";
 import {
   addSuppression,
   listSuppressions,
@@ -8,22 +8,13 @@ import {
 } from "#datasets/suppressions.ts";
 import { fold } from "#records/fold.ts";
 import { counted } from "#words.ts";
-import { argument, command, family, neededOption, parameter } from "./command.ts";
+import { argument, command, family, neededOption, option, parameter } from "./command.ts";
 import { usageFault } from "./command-fault.ts";
 import { withControl } from "./data-dir.ts";
 import { changeDatasets } from "./datasets-folder.ts";
 import { parseCount } from "./option-values.ts";
 import { table } from "./output.ts";
 import { applySuppressions } from "./suppressions.ts";
-
-/** Declares an option that limits a suppression. They exclude each other. */
-const scope = (
-  flags: string,
-  description: string,
-  others: string[],
-  parse = (text: string) => text,
-) =>
-  parameter<string | undefined>(new Option(flags, description).conflicts(others).argParser(parse));
 
 function parseNumber(text: string): string {
   if (/^\d{1,10}$/.test(text) && Number(text) > 0) return text;
@@ -36,24 +27,25 @@ const add = command({
     "keep a person out of all records, from now on and in what was published; everywhere, unless limited",
   args: { name: argument("<name>", "full name, as records write it") },
   options: {
-    gp: scope("--gp <name>", "only in the records of the GP with this name", ["cik", "crd"]),
-    cik: scope("--cik <n>", "only in the records of who has this CIK", ["gp", "crd"], parseNumber),
-    crd: scope("--crd <n>", "only in the records of who has this CRD", ["gp", "cik"], parseNumber),
+    gp: option("--gp <name>", "only in the records of the GP with this name"),
+    cik: option("--cik <n>", "only in the records of who has this CIK", parseNumber),
+    crd: option("--crd <n>", "only in the records of who has this CRD number", parseNumber),
     reason: neededOption("--reason <text>", "why, for the audit log; without the name"),
   },
   example: "suppress add 'Jane Roe' --gp 'Acme Capital' --reason 'objection of 2 March, ticket 17'",
   run: async ({ name, gp = null, cik = null, crd = null, reason }, context) => {
     const order = { name, gp, cik, crd, reason };
     refuseUnfit(order);
-    return changeDatasets(context, async (store) => {
-      const now = context.now();
-      const [number, all] = await withControl(context, async (control) => [
-        await control.write((transaction) => addSuppression(transaction, order, now)),
-        await listSuppressions(control.database),
-      ]);
-      const { published, removed, withheldCount } = (await applySuppressions(context, store, all))!;
-      return { number, withheld: withheldCount, version: published?.version ?? null, removed };
-    });
+    return changeDatasets(context, (store) =>
+      withControl(context, async (control) => {
+        const number = await control.write((transaction) =>
+          addSuppression(transaction, order, context.now()),
+        );
+        const withdrawn = await applySuppressions(context, store, control);
+        const { published, removed, withheldCount } = withdrawn!;
+        return { number, withheld: withheldCount, version: published?.version ?? null, removed };
+      }),
+    );
   },
   text: ({ number, withheld, version, removed }) =>
     [
@@ -66,12 +58,15 @@ const add = command({
     ].join("\n"),
 });
 
-/** Throws a CommandFault if the name would find nobody, or too many, or if the audit log would have it. */
+/** Throws a CommandFault if a suppression would find nobody, or too many, or if the audit log would have the name. */
 function refuseUnfit({ name, gp, cik, crd, reason }: NewSuppression): void {
+  const limits = [gp, cik, crd].filter((one) => one !== null);
+  if (limits.length > 1) throw usageFault("Give only one of --gp, --cik and --crd.");
+  if (limits.some((one) => fold(one) === "")) throw usageFault("--gp needs the name of a GP.");
   const words = fold(name).split(" ").filter(Boolean).length;
-  if (words < ((gp ?? cik ?? crd) === null ? 2 : 1) || (gp !== null && fold(gp) === ""))
+  if (words < (limits.length === 0 ? 2 : 1))
     throw usageFault(
-      "A person is suppressed by the full name, which has two words unless --gp, --cik or --crd limits it. A GP has a name, too.",
+      "A person is suppressed by the full name. It needs two words, unless --gp, --cik or --crd limits it.",
     );
   if (` ${fold(reason)} `.includes(` ${fold(name)} `))
     throw usageFault(

@@ -43,7 +43,6 @@ import { settleIds } from "./former-ids.ts";
 import type { Generation } from "./generation.ts";
 import { openPublished } from "./open-generation.ts";
 import { openPrevious, type Previous } from "./previous.ts";
-import type { Next } from "./steps.ts";
 import type { DatasetStore, Draft } from "./store.ts";
 import type { Suppression } from "./suppressions.ts";
 import { openTextStore, type TextStore } from "./text-store.ts";
@@ -124,10 +123,7 @@ export async function importSource(
   return result;
 }
 
-interface NextOrder
-  extends Pick<ImportRequest, "isStaged" | "nowMilliseconds">, Pick<Next, "isRefused"> {
-  isDryRun: boolean;
-}
+type NextOrder = Pick<ImportRequest, "isDryRun" | "isStaged" | "nowMilliseconds">;
 
 /** What a draft is written from, and where. */
 interface Workplace {
@@ -153,7 +149,7 @@ interface Written extends Pick<Generation, "reports"> {
  */
 export async function makeNext<W extends Written>(
   store: DatasetStore,
-  { isDryRun, isStaged = false, nowMilliseconds, isRefused }: NextOrder,
+  { isDryRun, isStaged = false, nowMilliseconds }: NextOrder,
   write: (place: Workplace) => Promise<W>,
 ): Promise<W & Pick<ImportResult, "published" | "staged">> {
   const { folder } = store;
@@ -196,7 +192,7 @@ export async function makeNext<W extends Written>(
       pinned_at: null,
     };
     const draft = { path, generation, isStaged };
-    if (!isStaged) return { ...written, published: await addAndPublish(store, draft, isRefused) };
+    if (!isStaged) return { ...written, published: await addAndPublish(store, draft) };
     await store.add(draft);
     return { ...written, published: null, staged: generation };
   } catch (error) {
@@ -207,15 +203,11 @@ export async function makeNext<W extends Written>(
   }
 }
 
-async function addAndPublish(
-  store: DatasetStore,
-  draft: Draft,
-  isRefused: Next["isRefused"],
-): Promise<Generation> {
+async function addAndPublish(store: DatasetStore, draft: Draft): Promise<Generation> {
   const { generation } = draft;
   const path = await store.add(draft);
   try {
-    return await publishNext(store, { generation, path, isBaseChecked: true, isRefused });
+    return await publishNext(store, { generation, path, isBaseChecked: true });
   } catch (error) {
     // If this fails too, the next command that takes the lock removes the dataset. A dataset that became current after
     // all is not removed.

@@ -22,8 +22,6 @@ export interface Next {
   path: string;
   /** True if the current generation's file is verified too. */
   isBaseChecked: boolean;
-  /** Reports whether a step must not be published. @param path its file. */
-  isRefused?: ((path: string) => Promise<boolean>) | undefined;
 }
 
 /**
@@ -55,7 +53,6 @@ export async function stepTo(
       after,
       (path) => writeStep(path, base, { version: after, path: to.path }),
     );
-    if (await to.isRefused?.(publications.stepPath(before, after))) return null;
     return { hash: to_hash, step: { changes, counts }, from_hash };
   } catch (error) {
     store.warn(noStep(before, after, error as Error));

@@ -1,5 +1,5 @@
 /** The list of suppressions, in the control store: people who are kept out of every dataset. */
-import { operator, writeAudit } from "#store/audit.ts";
+import { listAudit, operator, writeAudit } from "#store/audit.ts";
 import type { ControlDatabase, ControlTables, ControlTransaction } from "#store/control-tables.ts";
 import { DomainError } from "#store/store-fault.ts";
 
@@ -49,20 +49,6 @@ export async function addSuppression(
   return number;
 }
 
-/** Notes that no dataset and no step has the people of these suppressions any more. */
-export async function noteApplied(
-  transaction: ControlTransaction,
-  suppressions: readonly Suppression[],
-  now: number,
-): Promise<void> {
-  const applied = transaction.updateTable("suppression");
-  const numbers = suppressions.map(({ number }) => number);
-  await applied
-    .set({ applied_at: new Date(now).toISOString() })
-    .where("number", "in", numbers)
-    .execute();
-}
-
 /** Removes a suppression. @throws DomainError `not_found` if there is none with this number. */
 export async function removeSuppression(
   transaction: ControlTransaction,
@@ -84,13 +70,9 @@ export async function removeSuppression(
 export async function removedFor(
   database: ControlDatabase,
   version: string,
-): Promise<number | null> {
-  const entries = await database
-    .selectFrom("audit")
-    .select("detail")
-    .where("action", "=", "dataset.pruned")
-    .where("subject", "=", version)
-    .execute();
-  const details = entries.map(({ detail }) => JSON.parse(detail) as { suppression?: number });
-  return details.find(({ suppression }) => suppression !== undefined)?.suppression ?? null;
+): Promise<number | undefined> {
+  const entries = await listAudit(database, { action: "dataset.pruned", limit: 1_000_000 });
+  const details = entries.filter(({ subject }) => subject === version).map(({ detail }) => detail);
+  return (details as { suppression?: number }[]).find(({ suppression }) => suppression)
+    ?.suppression;
 }

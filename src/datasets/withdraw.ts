@@ -4,6 +4,8 @@
  */
 import { join } from "node:path";
 import { recordKinds } from "#records/kinds.ts";
+import { operator, writeAudit } from "#store/audit.ts";
+import type { ControlStore } from "#store/stores.ts";
 import { draftTextsName } from "./catalogue.ts";
 import { refuseUnreadable } from "./choose.ts";
 import { DatasetFault } from "./dataset-fault.ts";
@@ -13,18 +15,10 @@ import { openPublished } from "./open-generation.ts";
 import { openPrevious, type Previous } from "./previous.ts";
 import { makeNext } from "./publish.ts";
 import type { DatasetStore } from "./store.ts";
-import type { Suppression } from "./suppressions.ts";
+import { listSuppressions } from "./suppressions.ts";
 import { openTextStore, type TextStore } from "./text-store.ts";
 import { isStepOf, masked, withhold } from "./withhold.ts";
 import { writeDraft } from "./write-draft.ts";
-
-interface WithdrawOrder {
-  /** All suppressions. Steps are searched for those that are yet to be applied. */
-  suppressions: readonly Suppression[];
-  nowMilliseconds: number;
-  /** Called before a dataset is removed. @param number number of a suppression for which it is removed. */
-  onRemove(version: string, number: number): Promise<void>;
-}
 
 export interface Withdrawn {
   /** Dataset that was published without the people; null if the current one has none of them. */
@@ -36,16 +30,21 @@ export interface Withdrawn {
 }
 
 /**
- * Withdraws people from all datasets. The caller holds the import lock.
+ * Withdraws the people whose suppression is yet to be applied from all datasets. The caller holds the import lock.
+ * @param control store of the suppressions, which notes what is removed, and then that they are applied.
+ * @returns null if all are applied.
  * @throws DatasetFault if the current dataset is damaged, the disk is too full, or a running server cannot read the new
  *   dataset.
  */
 export async function withdraw(
   store: DatasetStore,
-  { suppressions, nowMilliseconds, onRemove }: WithdrawOrder,
-): Promise<Withdrawn> {
-  await refuseUnreadable(store, "Update that server first, then run this command again.");
+  control: ControlStore,
+  nowMilliseconds: number,
+): Promise<Withdrawn | null> {
+  const suppressions = await listSuppressions(control.database);
   const pending = suppressions.filter(({ applied_at }) => applied_at === null);
+  if (pending.length === 0) return null;
+  await refuseUnreadable(store, "Update that server first, then run this command again.");
   const ids = new Set<string>();
   /** Withholds people from all records of a generation. @returns null if it has none of them. */
   const withheldIn = ({ reports }: Generation, previous: Previous, texts: TextStore) => {
@@ -59,10 +58,11 @@ export async function withdraw(
     const isFree = withheld.met.size === 0 && told === reports && !isKnown;
     return isFree ? null : { ...withheld, records, told };
   };
-  const isRefused = (path: string) => isStepOf(path, pending, ids);
 
-  const order = { isDryRun: false, nowMilliseconds, isRefused };
-  const { published, withheldCount } = await makeNext(store, order, async (place) => {
+  // A step to the new dataset would have the people as they were.
+  const stepless = { ...store, changesDays: 0 };
+  const order = { isDryRun: false, nowMilliseconds };
+  const { published, withheldCount } = await makeNext(stepless, order, async (place) => {
     const { path, builtAt, current, previous, texts } = place;
     const found = current && withheldIn(current, previous, texts);
     if (found === null) return { meta: null, records: null, reports: {}, withheldCount: 0 };
@@ -87,7 +87,7 @@ export async function withdraw(
   /** Returns the number of a suppression that a dataset has not heeded; null if it has none of the people. */
   const numberIn = async (version: string): Promise<number | null> => {
     // What cannot be read may have anybody.
-    const { number: last } = pending.at(-1) ?? suppressions.at(-1)!;
+    const { number: last } = pending.at(-1)!;
     const texts = openTextStore(join(store.folder, draftTextsName));
     try {
       const generation = list.find(version);
@@ -108,10 +108,23 @@ export async function withdraw(
     const number = await numberIn(version);
     if (number !== null) removed.set(version, number);
   }
-  await store.removeSteps(isRefused);
-  for (const [version, number] of [...removed].toReversed()) {
-    await onRemove(version, number);
+  await store.removeSteps((path) => isStepOf(path, pending, ids));
+  for (const [version, suppression] of [...removed].toReversed()) {
+    const entry = {
+      actor: operator,
+      subject: version,
+      detail: { suppression },
+      now: nowMilliseconds,
+    };
+    await control.write((transaction) => writeAudit(transaction, "dataset.pruned", entry));
     await store.remove(version);
   }
+  await control.write((transaction) =>
+    transaction
+      .updateTable("suppression")
+      .set({ applied_at: new Date(nowMilliseconds).toISOString() })
+      .where("applied_at", "is", null)
+      .execute(),
+  );
   return { published, withheldCount, removed: [...removed.keys()].toReversed() };
 }
