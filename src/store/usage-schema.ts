@@ -55,7 +55,7 @@ const tables = {
     /** Response time in hundredths of a millisecond. */
     hundredths: "integer not null",
     status: "smallint not null",
-    /** Request id, packed by `packRequestId`. */
+    /** Request id in Latin-1. */
     id: "bytea not null",
     query: "text",
   },
@@ -97,7 +97,7 @@ export const sqliteUsageSchema = statements({
   // SQLite adds the row's number to every index.
   indexed: "",
   isoTime: "strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch')",
-  readableId: "case when substr(id, 1, 1) < x'20' then lower(hex(id)) else cast(id as text) end",
+  readableId: "cast(id as text)",
 });
 
 /**
@@ -107,8 +107,7 @@ export const sqliteUsageSchema = statements({
 export const postgresUsageSchema = `${statements({
   indexed: ", number",
   isoTime: `to_char(to_timestamp(at / 1000.0) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
-  readableId:
-    "case when substring(id from 1 for 1) < '\\x20' then encode(id, 'hex') else convert_from(id, 'LATIN1') end",
+  readableId: "convert_from(id, 'LATIN1')",
 })
   .join(";\n\n")
   .replaceAll(/\btext\b/g, 'text collate "C"')

@@ -4,7 +4,6 @@ import type { Column } from "#csv.ts";
 import type { UsageStore } from "#store/stores.ts";
 import type { AnsweredRequest } from "./recording.ts";
 import type { StatusClass } from "./totals.ts";
-import { packRequestId, readRequestId } from "./writes.ts";
 
 /** A request read from the log. */
 export interface LoggedRequest extends AnsweredRequest {
@@ -94,7 +93,7 @@ function conditionsOf(filter: RequestFilter): Condition[] {
     conditions.push(sql`request.status >= ${first} and request.status < ${first + 100}`);
   }
   if (requestId !== undefined)
-    conditions.push(sql`request.id = ${Uint8Array.from(packRequestId(requestId))}`);
+    conditions.push(sql`request.id = ${Buffer.from(requestId, "latin1")}`);
   if (since !== undefined) conditions.push(sql`request.at >= ${since}`);
   if (until !== undefined) conditions.push(sql`request.at < ${until}`);
   return conditions;
@@ -140,6 +139,6 @@ function requestOf(row: Row): LoggedRequest {
     ...others,
     at: new Date(at).toISOString(),
     milliseconds: hundredths / 100,
-    requestId: readRequestId(id),
+    requestId: Buffer.from(id).toString("latin1"),
   };
 }
