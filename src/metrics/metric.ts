@@ -67,18 +67,6 @@ export interface Tally extends Metric {
   add(...values: readonly (string | number)[]): void;
 }
 
-/**
- * Count of one combination of values. Cells form a tree with a level for each label: joining values into a key is
- * slower.
- */
-interface Cell {
-  labels?: Labels;
-  value: number;
-  below: Map<string | number, Cell>;
-}
-
-const makeCell = (): Cell => ({ value: 0, below: new Map() });
-
 /** Opens a tally. @param known combinations shown from the start, so that a rate includes their first occurrence. */
 export function openTally(
   name: string,
@@ -86,31 +74,20 @@ export function openTally(
   labelNames: readonly string[],
   known: readonly (readonly (string | number)[])[] = [],
 ): Tally {
-  const root = makeCell();
-  const cells: Cell[] = [];
-  const cellOf = (values: readonly (string | number)[]): Cell => {
-    let cell = root;
-    for (const value of values) cell = cell.below.getOrInsertComputed(value, makeCell);
-    if (cell.labels === undefined) {
-      cell.labels = Object.fromEntries(labelNames.map((label, i) => [label, String(values[i])]));
-      cells.push(cell);
-    }
-    return cell;
-  };
+  const cells = new Map<string, { labels: Labels; value: number }>();
+  const cellOf = (values: readonly (string | number)[]) =>
+    cells.getOrInsertComputed(values.join(" "), () => ({
+      labels: Object.fromEntries(labelNames.map((label, i) => [label, String(values[i])])),
+      value: 0,
+    }));
   for (const values of known) cellOf(values);
   return {
     name,
     type: "counter",
     help,
     add: (...values) => void cellOf(values).value++,
-    samples: () => cells,
+    samples: () => cells.values(),
   };
-}
-
-/** Durations in buckets, for each value of one label. */
-interface Histogram extends Metric {
-  /** Adds a duration. @param value value of the label, from a closed list. */
-  observe(value: string, seconds: number): void;
 }
 
 interface Row {
@@ -120,19 +97,23 @@ interface Row {
   sum: number;
 }
 
-/** Opens a histogram. @param bounds upper bounds of the buckets in seconds, ascending. */
+/**
+ * Opens a histogram of durations, for each value of one label.
+ * @param bounds upper bounds of the buckets in seconds, ascending.
+ */
 export function openHistogram(
   name: string,
   help: string,
   labelName: string,
   bounds: readonly number[],
-): Histogram {
+) {
   const rows = new Map<string, Row>();
   return {
     name,
-    type: "histogram",
+    type: "histogram" as const,
     help,
-    observe(value, seconds) {
+    /** Adds a duration. @param value value of the label, from a closed list. */
+    observe(value: string, seconds: number): void {
       const row = rows.getOrInsertComputed(value, () => ({
         labels: { [labelName]: value },
         counts: new Float64Array(bounds.length + 1),
