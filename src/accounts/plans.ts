@@ -2,7 +2,7 @@
  * Plans: named quotas, and rights to read changes, that any number of accounts share. A change takes effect with the
  * next request.
  */
-import { defaultQuotas, type Quotas as FullQuotas } from "#limits/policy.ts";
+import { type Quotas as FullQuotas, withDefaults } from "#limits/policy.ts";
 import { operator, writeAudit } from "#store/audit.ts";
 import { type ControlDatabase, defaultPlan, type Quotas, quotasOf } from "#store/control-tables.ts";
 import { DomainError } from "#store/store-fault.ts";
@@ -125,7 +125,7 @@ export async function quotasInForce(
   account: number,
 ): Promise<FullQuotas> {
   const rows = quotasQuery(database).where("account.number", "=", account);
-  return fullQuotasOf(await rows.executeTakeFirstOrThrow());
+  return withDefaults(quotasOf(await rows.executeTakeFirstOrThrow()));
 }
 
 /** Returns the quotas in force for each account, by its number. */
@@ -133,7 +133,7 @@ export async function listQuotasInForce(
   database: ControlDatabase,
 ): Promise<Map<number, FullQuotas>> {
   const rows = await quotasQuery(database).select("account.number").execute();
-  return new Map(rows.map((row) => [row.number, fullQuotasOf(row)]));
+  return new Map(rows.map((row) => [row.number, withDefaults(quotasOf(row))]));
 }
 
 /** Reports whether an account's plan lets it read changes. @param account number of the account. */
@@ -158,14 +158,6 @@ const quotasQuery = (database: ControlDatabase) =>
       select.fn.coalesce(`account.${column}`, `plan.${column}`, `usual.${column}`).as(column),
     ),
   );
-
-const fullQuotasOf = (
-  row: Record<"per_minute" | "per_hour" | "per_day", number | null>,
-): FullQuotas => ({
-  minute: row.per_minute ?? defaultQuotas.minute,
-  hour: row.per_hour ?? defaultQuotas.hour,
-  day: row.per_day ?? defaultQuotas.day,
-});
 
 async function findPlan(database: ControlDatabase, name: string): Promise<Plan | undefined> {
   return (await listPlans(database)).find((plan) => plan.name === name);

@@ -19,7 +19,7 @@ import type { LiveKey } from "#keys/key-verifier.ts";
 import type { Counters, QuotaStatus } from "#limits/counters.ts";
 import { clientNetwork } from "#limits/client-network.ts";
 import { failedKeys, type KeyedLimit } from "#limits/keyed-limit.ts";
-import { defaultQuotas, type Quotas } from "#limits/policy.ts";
+import { type Quotas, withDefaults } from "#limits/policy.ts";
 import { limitProblem, notCountedProblem, quotaProblem } from "#limits/quota-problem.ts";
 import { internalError, Problem } from "#problems.ts";
 
@@ -85,7 +85,6 @@ export function openGateway(dependencies: GatewayDependencies) {
       counted: { quotas, status },
       result,
     }));
-  const take: Counters["take"] = (...charged) => counters.take(...charged);
   return {
     /** Looks up the key that a client presented. @param presented undefined or empty if none was sent. */
     identify(presented: string | undefined, client: Client): Caller | Promise<Caller> {
@@ -132,14 +131,14 @@ export function openGateway(dependencies: GatewayDependencies) {
         if (!(found instanceof Promise)) return { asker, counted, result: found };
         return found.then((result) => ({ asker, counted, result }));
       };
-      return whenCounted(take(asker.accountNumber, quotas, requests), asker, settle);
+      return whenCounted(counters.take(asker.accountNumber, quotas, requests), asker, settle);
     },
     /**
      * Charges an account for at most `greatestRequest` requests without a key, such as a download from a page. The
      * caller must have checked who asks. Returns null if the question cannot be counted and must be refused.
      */
     charge: (account: number, quotas: Quotas, requests: number): Promise<QuotaStatus | null> =>
-      Promise.try(take, account, quotas, requests).catch(() => null),
+      Promise.try(() => counters.take(account, quotas, requests)).catch(() => null),
     /** Checks the key as `counted` does and returns the account's quota status, but counts no request. */
     look(caller: Caller): Outcome<null> | Promise<Outcome<null>> {
       const asker = authorize(dependencies, caller);
@@ -188,11 +187,7 @@ export const refusalOf = (error: unknown): Refusal =>
 const completed = new WeakMap<Asker["quotas"], Quotas>();
 
 const wholeQuotas = (own: Asker["quotas"]): Quotas =>
-  completed.getOrInsertComputed(own, ({ minute, hour, day }) => ({
-    minute: minute ?? defaultQuotas.minute,
-    hour: hour ?? defaultQuotas.hour,
-    day: day ?? defaultQuotas.day,
-  }));
+  completed.getOrInsertComputed(own, withDefaults);
 
 /**
  * Returns the account and key that a question counts for. Returns a Problem if the caller is refused: 401 for a missing

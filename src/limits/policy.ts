@@ -17,6 +17,13 @@ export type Quotas = Readonly<Record<WindowName, number>>;
 /** Quotas of accounts for which the operator has set no others. */
 export const defaultQuotas: Quotas = Object.freeze({ minute: 60, hour: 1000, day: 10_000 });
 
+/** Returns quotas with the defaults in place of null. */
+export const withDefaults = ({ minute, hour, day }: Record<WindowName, number | null>): Quotas => ({
+  minute: minute ?? defaultQuotas.minute,
+  hour: hour ?? defaultQuotas.hour,
+  day: day ?? defaultQuotas.day,
+});
+
 /** Returns the maximum number of requests that a single request may count as. More would never be admitted. */
 export const greatestRequest = ({ minute, hour, day }: Quotas): number =>
   Math.min(minute, hour, day);
