@@ -130,17 +130,14 @@ const guide = {
   mimeType: "text/markdown",
 };
 
-let made: string | undefined;
-
 /** Returns the resource that explains the records to a model, as Markdown made from their declarations. */
-function guideText(): string {
-  return (made ??= [
+const guideText = (): string =>
+  [
     "# The records",
     recordKinds.map((kind) => declarations[kind].meaning).join(" "),
     rules,
     ...recordKinds.map(section),
-  ].join("\n\n"));
-}
+  ].join("\n\n");
 
 const rules = [
   "- An unknown value is null; a list may be empty. Money is in whole US dollars. Dates are YYYY-MM-DD, or YYYY-MM or YYYY if no more is known.",

@@ -4,7 +4,12 @@ import { text } from "node:stream/consumers";
 import { changesRefusal } from "#gateway/read-changes.ts";
 import { explained } from "#gateway/read-operation.ts";
 import { served } from "#gateway/reads.ts";
-import { changesOfRequest, findStep, type StepPart } from "#operations/changes.ts";
+import {
+  changesOfRequest,
+  findStep,
+  type RecordChange,
+  type StepPart,
+} from "#operations/changes.ts";
 import { type Format, json } from "#operations/formats.ts";
 import { hintsFor } from "#operations/hints.ts";
 import { declared, type Operation } from "#operations/operation.ts";
@@ -12,7 +17,7 @@ import { matchCost, matchInSlices } from "#operations/match.ts";
 import { type GivenValues, invalidParameters, queryText } from "#operations/parameters.ts";
 import { vocabularyOf } from "#operations/vocabulary.ts";
 import type { ParameterFault } from "#problems.ts";
-import { eachOf, type RecordKind } from "#records/kinds.ts";
+import { eachOf } from "#records/kinds.ts";
 import {
   boundsOf,
   detailFilter,
@@ -165,13 +170,6 @@ async function listChanges(
       ? null
       : `These changes lead to version ${part.to}. For later changes, call changes_since with that version and offset 0.`;
   return writeValues(current, forms, bounds, "changes_since", then);
-}
-
-interface RecordChange {
-  change: string;
-  kind: RecordKind;
-  id: string;
-  record?: object;
 }
 
 async function readChanges({ file, start, end }: StepPart): Promise<RecordChange[]> {

@@ -53,6 +53,7 @@ export const RecordChange = Type.Object({
   after: Type.Optional(Type.Object({}, { description: "New values of the changed members." })),
   into: Type.Optional(text("Id of the GP that the record was merged into.")),
 });
+export type RecordChange = Static<typeof RecordChange>;
 
 export interface ChangesSource {
   /** Lists publications, oldest first. @param served version that is served. */
