@@ -11,14 +11,7 @@ import { DomainError } from "#store/store-fault.ts";
 const shares = { failed: 1, clean: 2, known: 3 } as const;
 export type Trust = keyof typeof shares;
 
-export interface Passwords {
-  /**
-   * Runs `work` once fewer than `runningMax` are running.
-   * @param trust `failed` by default.
-   * @throws DomainError `busy` at once, without running `work`, if too many are waiting for a sender of this trust.
-   */
-  inTurn<R>(work: (hasher: Hasher) => Promise<R>, trust?: Trust): Promise<R>;
-}
+export type Passwords = ReturnType<typeof openPasswords>;
 
 interface PasswordOptions extends Argon2Cost {
   /**
@@ -29,7 +22,7 @@ interface PasswordOptions extends Argon2Cost {
   waitingMax: number;
 }
 
-export function openPasswords(options: Partial<PasswordOptions> = {}): Passwords {
+export function openPasswords(options: Partial<PasswordOptions> = {}) {
   const { runningMax, waitingMax, ...cost } = {
     ...usualCost,
     runningMax: 2,
@@ -58,7 +51,11 @@ export function openPasswords(options: Partial<PasswordOptions> = {}): Passwords
   };
 
   return {
-    async inTurn(work, trust = "failed") {
+    /**
+     * Runs `work` once fewer than `runningMax` are running.
+     * @throws DomainError `busy` at once, without running `work`, if too many are waiting for a sender of this trust.
+     */
+    async inTurn<R>(work: (hasher: Hasher) => Promise<R>, trust: Trust = "failed"): Promise<R> {
       await enter(trust);
       try {
         return await work(hasher);

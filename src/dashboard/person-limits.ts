@@ -45,12 +45,10 @@ export function openPersonLimiter() {
     const networks = open(policies);
     const ofSite = policies.map((one) => ({ ...one, quota: one.quota * networksPerSite }));
     const sites = open(ofSite, sitesMax);
-    return {
-      take(address: string) {
-        const [network, site] = networksOf(address);
-        const taken = networks.take(network);
-        return taken.admitted && site !== undefined ? sites.take(site) : taken;
-      },
+    return (address: string) => {
+      const [network, site] = networksOf(address);
+      const taken = networks.take(network);
+      return taken.admitted && site !== undefined ? sites.take(site) : taken;
     };
   };
   const view = openNetworks(anonymousMinute, anonymousDay);
@@ -70,7 +68,7 @@ export function openPersonLimiter() {
     /** Counts a request of somebody who is not signed in, for the network of an address. See `take`. */
     takeAnonymous(address: string, kind: PersonRequest, now: number) {
       latest = Math.max(latest, now);
-      return refusal(anonymous[kind].take(address));
+      return refusal(anonymous[kind](address));
     },
   };
 }

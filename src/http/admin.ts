@@ -58,12 +58,6 @@ const waitMilliseconds = 5000;
 /** Maximum number of connections. Monitoring needs a few, and nobody else should connect. */
 const connectionsMax = 64;
 
-interface AdminAnswer {
-  status: number;
-  type: string;
-  body: string;
-}
-
 function createAdminServer(
   http: HttpDependencies,
   metrics: readonly Metric[],
@@ -114,13 +108,15 @@ function createAdminServer(
   return server;
 }
 
+type AdminAnswer = ReturnType<typeof plain>;
+
 const json = (status: number, body: object): AdminAnswer => ({
   status,
   type: "application/json; charset=utf-8",
   body: JSON.stringify(body),
 });
 
-const plain = (status: number, body: string): AdminAnswer => ({
+const plain = (status: number, body: string) => ({
   status,
   type: "text/plain; charset=utf-8",
   body,

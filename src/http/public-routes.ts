@@ -166,14 +166,10 @@ function documentRoute(
 }
 
 /** Representation as it was last served. Most representations never change. */
-interface Written {
-  content: string | Buffer;
-  body: Buffer;
-  etag: string;
-  encoded: Map<Encoding, Promise<Buffer>>;
-}
+type Written = ReturnType<typeof write>;
 
-function write(content: string | Buffer): Written {
+function write(content: string | Buffer) {
   const body = Buffer.from(content as string);
-  return { content, body, etag: contentTag(body), encoded: new Map() };
+  const encoded = new Map<Encoding, Promise<Buffer>>();
+  return { content, body, etag: contentTag(body), encoded };
 }
