@@ -74,16 +74,14 @@ export async function endSession(
   });
 }
 
-/** Signs a person out everywhere. @returns the number of sessions that ended. */
+/** Signs a person out everywhere. */
 export function endAllSessions(
   control: ControlStore,
   { person, now }: { person: string; now: number },
-): Promise<number> {
+): Promise<void> {
   return control.write(async (transaction) => {
-    const ended = await deleteSessions(transaction, person);
-    for (const subject of ended)
+    for (const subject of await deleteSessions(transaction, person))
       await writeAudit(transaction, "person.session_ended", { actor: person, subject, now });
-    return ended.length;
   });
 }
 

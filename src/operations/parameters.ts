@@ -368,9 +368,7 @@ function summaryOf({ parameter, code, detail, suggestion, minimum, maximum }: Pa
     case "missing":
       return `'${parameter}' is required`;
     case "out_of_range":
-      return minimum === undefined
-        ? `'${parameter}' ${rest}`
-        : `'${parameter}' must be ${minimum} to ${maximum}`;
+      return `'${parameter}' must be ${minimum} to ${maximum}`;
     default:
       return `'${parameter}' ${rest}`;
   }
