@@ -21,7 +21,7 @@ interface Label {
   unsure?: boolean;
 }
 
-/** @throws Error that names the file and the label. */
+/** @throws Error that names the label, or says why the file cannot be read. */
 function readLabels(file: string): Label[] {
   const labels: unknown = JSON.parse(readFileSync(file, "utf8"));
   if (!Array.isArray(labels)) throw new Error(`${file} must be a list of labels`);
@@ -87,4 +87,10 @@ const [file = join(import.meta.dirname, "awards.json"), ...others] = process.arg
 if (others.length > 0 || file.startsWith("-")) {
   console.error(usage);
   process.exitCode = 2;
-} else console.log(report(readLabels(file)).join("\n"));
+} else
+  try {
+    console.log(report(readLabels(file)).join("\n"));
+  } catch (error) {
+    console.error(`error: ${(error as Error).message}`);
+    process.exitCode = 1;
+  }

@@ -96,7 +96,7 @@ export function draftRecord(
   };
 }
 
-const none: readonly string[] = [];
+const none: readonly never[] = [];
 
 /**
  * Returns the string that the display order compares first: a signal's date, in descending order, or the folded name of
@@ -172,10 +172,10 @@ const listMembers = eachOf(recordKinds, (kind) => {
   return Object.keys(own).filter((name) => Array.isArray(own[name]));
 });
 
-export function eachOnce(list: readonly string[]): readonly string[] {
+export function eachOnce<T>(list: readonly T[]): readonly T[] {
   if (list.length < 2) return list.length === 0 ? none : list;
   // A set of a few texts takes several times as long.
-  if (list.length <= 10 && list.every((text, i) => list.indexOf(text) === i)) return list;
+  if (list.length <= 10 && list.every((one, i) => list.indexOf(one) === i)) return list;
   const once = new Set(list);
   return once.size === list.length ? list : [...once];
 }

@@ -77,13 +77,13 @@ export function writeDraft(request: DraftRequest): { meta: Meta | null; changes:
   const { gp, gps } = writeGps(writer, indexer, records.gp, formerIds);
   const { changes } = writer;
   const linkedBy: LinkedBy = (record, { source, sourceId: id }, links) => {
-    const linked = new Set<WrittenGp>();
+    const linked: WrittenGp[] = [];
     for (const gp of links) {
       const found = gps.get(source)?.get(gp) ?? gps.get("")!.get(request.formerIds.get(gp) ?? gp);
       if (found === undefined) changes.unlinked.push({ source, record, id, gp });
-      else linked.add(found);
+      else linked.push(found);
     }
-    return [...linked];
+    return eachOnce(linked);
   };
   const documents = { gp, ...writeLinked(writer, indexer, records, linkedBy, formerIds) };
   texts.clear();
@@ -160,7 +160,11 @@ function writtenGp(id: string, position: number, gp: Body): WrittenGp {
 }
 
 /** Function that returns the GPs of a record's links. */
-type LinkedBy = (kind: RecordKind, one: DraftRecord, links: readonly string[]) => WrittenGp[];
+type LinkedBy = (
+  kind: RecordKind,
+  one: DraftRecord,
+  links: readonly string[],
+) => readonly WrittenGp[];
 
 /** Writes the records of a draft that belong to GPs, with their links to them. */
 const writeLinked = (

@@ -11,14 +11,15 @@ const between = /[;|\r\n]+|\s+w?\/\s*|\/\s+|(?<=\p{L}{3})\/(?=\p{L}{3})/u;
 /** Words and marks that stand between firms only behind a legal form. */
 const joints = /\s*,\s*(?:(?:and|&)\s+)?|\s+(?:and|&|\+)\s+/gi;
 /** Words that go on with a name behind a joint, as in `Smith Co. & Sons`. */
-const goingOn = /^(?:sons?|daughters?|brothers|associates|affiliates|partners|its|co|company)\b/i;
+const goingOn =
+  /^(?:an?|sons?|daughters?|brothers|associates|affiliates|partners|its|co|company)\b/i;
 
 const roles = String.raw`(?:(?:co|lead|managing|master)[ -]?)?(?:developer|sponsor|owner|applicant|general partner)s?`;
 const leadingRole = new RegExp(String.raw`^${roles}(?: \d)?\s*[:–—-]\s*`, "i");
 /** Words behind a name: a share, a description of the legal form, for whom the firm acts, and its role. */
 const trailers = [
   /[\s:,–—-]+\d{1,3}(?:\.\d+)?\s*%.*$/,
-  /\s*,\s+an?\s[^,]*\b(?:company|partnership|corporation|organization)\b.*$/i,
+  /\s*,\s+an?\s[^,]*\b(?:company|partnership|corporation|limited)\b.*$/i,
   /\s*,?\s+(?:on behalf of|c\/o)\s.*$/i,
   new RegExp(String.raw`(?:\s*[:–—-]\s*|\s*,\s+)${roles}$`, "i"),
 ];

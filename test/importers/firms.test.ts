@@ -36,6 +36,7 @@ test("roles, shares and descriptions are no part of a name", () => {
     "Developer: Birch / Co-Developer: Cedar": ["Birch", "Cedar"],
     "Birch - Lead Developer; Cedar, 10%": ["Birch", "Cedar"],
     "Birch, a Nevada limited partnership": ["Birch"],
+    "Birch II LP, a Delaware limited": ["Birch II LP"],
     "Birch (90%": ["Birch"],
     "Access: Homes for Living Inc.": ["Access: Homes for Living Inc."],
     "Developers Guild": ["Developers Guild"],
