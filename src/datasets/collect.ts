@@ -19,6 +19,7 @@ import {
   type DraftRecords,
   draftRecord,
   type KeepText,
+  mintId,
   noRecords,
   readLinks,
   type StoredLinks,
@@ -44,6 +45,8 @@ interface CollectRequest {
   texts: TextStore;
   /** Former records of the source, to merge the delivery into; null if the delivery replaces them all. */
   former: DraftRecords | null;
+  /** Public ids of GPs and projects that a merge may link to though they were left out for suppressions. */
+  withheldIds: readonly string[];
   /** Links an entry's named GPs to GPs of other sources. */
   link: (entry: SourceEntry) => SourceEntry;
   /** Called after every 1,000 lines, with the number of lines read so far. */
@@ -59,10 +62,11 @@ export async function collectSource({
   entries,
   texts,
   former,
+  withheldIds,
   link,
   onRead,
 }: CollectRequest): Promise<{ collected: Collected; records: DraftRecords; isClaiming: boolean }> {
-  const ledger = openLedger(source, former);
+  const ledger = openLedger(source, former, new Set(withheldIds));
   const rejections = countRejections();
   const absent = countRejections();
   const records = noRecords();
@@ -174,7 +178,7 @@ interface Waiting {
 }
 
 /** Opens a ledger of the records that exist and the lines that wait for the target of a link. */
-function openLedger(source: string, former: DraftRecords | null) {
+function openLedger(source: string, former: DraftRecords | null, withheldIds: ReadonlySet<string>) {
   const places = eachOf(recordKinds, () => new Map<string, Place>());
   const known = eachOf(recordKinds, (kind) => idsOf(former?.[kind] ?? none));
   const removals = new Map<string, Removal>();
@@ -189,7 +193,10 @@ function openLedger(source: string, former: DraftRecords | null) {
     (removals.size === 0 ? undefined : removals.get(keyOf(kind, id))?.place);
   // A public id may be that of another source's GP. If it is not, the link is dropped when the draft is written.
   const isMissing = ({ kind, id }: Need) =>
-    !places[kind].has(id) && !known[kind].has(id) && !(kind === "gp" && publicIdShape.test(id));
+    !places[kind].has(id) &&
+    !known[kind].has(id) &&
+    !(kind === "gp" && publicIdShape.test(id)) &&
+    !(withheldIds.size > 0 && withheldIds.has(mintId(kind, source, id)));
   const isSettled = (need: Need) =>
     !isMissing(need) &&
     (waiting.size === 0 ||

@@ -36,6 +36,7 @@ export const tables = `
     .join(" union all ")};
   create table former_id (former_id text primary key, gp_id text not null) without rowid;
   create table published_id (id text primary key, since text not null) without rowid;
+  create table withheld_id (id text primary key) without rowid;
   create table array (name text not null, element text not null, bytes blob not null);
   create table evidence_document (
     id integer primary key, form text not null, number text not null, filer text, filed_on text, url text

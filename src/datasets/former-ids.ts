@@ -97,7 +97,8 @@ function settleClaims(
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-const publicIdOf = (kind: RecordKind, source: string, id: string) =>
+/** Returns the public id of a record by its source id, or the id itself if it is one of a GP. */
+export const publicIdOf = (kind: RecordKind, source: string, id: string) =>
   publicIdShape.test(id) ? id : mintId(kind, source, id);
 
 /** String that sorts after every time. */

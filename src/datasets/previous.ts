@@ -64,6 +64,11 @@ export function openPrevious(generation: DatabaseSync | null) {
           ids.set(id, since);
       return ids;
     },
+    /** Returns the ids of GPs and projects that were left out for suppressions. Earlier programs wrote none. */
+    withheldIds: () =>
+      hasTable(db, "withheld_id")
+        ? Array.from(arraysOf<[string]>(db, "select id from withheld_id"), ([id]) => id)
+        : [],
     /** Returns former ids of GPs and principals, with the ids that they lead to. */
     formerIds: () =>
       new Map(arraysOf<[string, string]>(db, "select former_id, gp_id from former_id")),
@@ -72,8 +77,10 @@ export function openPrevious(generation: DatabaseSync | null) {
 }
 
 /** Reports whether a generation has a table of published ids. Earlier programs wrote none. */
-export const hasPublishedIds = (db: DatabaseSync): boolean =>
-  db.prepare("select 1 from sqlite_schema where name = 'published_id'").get() !== undefined;
+export const hasPublishedIds = (db: DatabaseSync): boolean => hasTable(db, "published_id");
+
+const hasTable = (db: DatabaseSync, name: string): boolean =>
+  db.prepare("select 1 from sqlite_schema where name = ?").get(name) !== undefined;
 
 function emptyGeneration(): DatabaseSync {
   const db = new DatabaseSync(":memory:");

@@ -252,7 +252,9 @@ async function build({
   );
   const otherNames = others.map(([name]) => name);
   const { link, replaced } = openKnownGps(previous, otherNames);
-  const order = { source, entries, texts, former, link, onRead };
+  const withheldIds = suppressions.length === 0 ? [] : previous.withheldIds();
+  const linkable = former === null ? [] : withheldIds;
+  const order = { source, entries, texts, former, withheldIds: linkable, link, onRead };
   const { collected, records, isClaiming } = await collectSource(order);
   const sourceSize = { before: previous.countOf([source]), now: sum(countsOf(records)) };
   const refusal = reasonToRefuse(collected, sourceSize, request);
@@ -275,7 +277,7 @@ async function build({
   for (const kind of recordKinds) for (const one of carried[kind]) records[kind].push(one);
   const settled = settleIds({ records, source, replaced, isClaiming, builtAt, previous });
   const { formerIds } = settled;
-  const { count: withheldCount } = withhold(records, { texts, suppressions, formerIds });
+  const withheld = withhold(records, { texts, suppressions, formerIds, withheldIds });
   const counts = countsOf(records);
   const { meta, changes } = writeDraft({
     path,
@@ -283,10 +285,12 @@ async function build({
     texts,
     sources: [...others, [source, builtAt]],
     ...settled,
+    withheldIds: withheld.absent,
     builtAt,
     previous,
     onWritten: (written) => onProgress(written, "written"),
   });
+  const { count: withheldCount } = withheld;
   const whole = { ...result, changes, withheldCount, records: counts, meta };
   if (meta === null) return { ...whole, outcome: "unchanged" };
   return { ...whole, outcome: "built", droppedCount: previous.countOf(dropped) };

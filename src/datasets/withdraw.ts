@@ -49,8 +49,8 @@ export async function withdraw(
   /** Withholds people from all records of a generation. @returns null if it has none of them. */
   const withheldIn = ({ reports }: Generation, previous: Previous, texts: TextStore) => {
     const records = previous.records([...previous.sources.keys()], texts);
-    const formerIds = previous.formerIds();
-    const withheld = withhold(records, { texts, suppressions, formerIds });
+    const [formerIds, withheldIds] = [previous.formerIds(), previous.withheldIds()];
+    const withheld = withhold(records, { texts, suppressions, formerIds, withheldIds });
     // A record may have had another name before.
     const isKnown = recordKinds.some((kind) => records[kind].some(({ id }) => ids.has(id)));
     for (const id of withheld.ids) ids.add(id);
@@ -75,6 +75,7 @@ export async function withdraw(
       sources: previous.sources,
       formerIds: previous.formerIds(),
       publishedIds: previous.publishedIds([]),
+      withheldIds: found.absent,
       builtAt,
       previous,
       isForced: true,

@@ -14,6 +14,7 @@ import {
   readLinks,
   type StoredLinks,
 } from "./draft-record.ts";
+import { publicIdOf } from "./former-ids.ts";
 import { ownJson } from "./render.ts";
 import type { Suppression } from "./suppressions.ts";
 import { linksIn, ownIn, type StoredText, type TextStore } from "./text-store.ts";
@@ -25,6 +26,8 @@ interface Withheld {
   met: Set<number>;
   /** Public ids of the records that were left out. */
   ids: Set<string>;
+  /** Public ids of GPs and projects that were left out, now or before, and may still be linked to. */
+  absent: Set<string>;
 }
 
 /** A suppressed person, with folded names and bare numbers. `name` has a space on either side. */
@@ -53,6 +56,8 @@ interface WithholdOrder {
   suppressions: readonly Suppression[];
   /** Former ids, with the ids that they lead to. */
   formerIds: ReadonlyMap<string, string>;
+  /** Public ids of GPs and projects that were left out before. */
+  withheldIds: readonly string[];
 }
 
 /**
@@ -61,27 +66,32 @@ interface WithholdOrder {
  */
 export function withhold(
   records: DraftRecords,
-  { texts, suppressions, formerIds }: WithholdOrder,
+  { texts, suppressions, formerIds, withheldIds }: WithholdOrder,
 ): Withheld {
   const ids = new Set<string>();
-  const withheld: Withheld = { count: 0, met: new Set(), ids };
+  const absent = new Set<string>();
+  const withheld: Withheld = { count: 0, met: new Set(), ids, absent };
   if (suppressions.length === 0) return withheld;
+  for (const id of withheldIds) absent.add(id);
+  for (const { id } of [...records.gp, ...records.project]) absent.delete(id);
   const keyOf = (source: string, id: string) => `${source}\n${id}`;
   const gpIds = new Map(records.gp.map((gp) => [keyOf(gp.source, gp.sourceId), gp.id]));
   /** Returns the public ids of what a record links to. */
   const idsOf = ({ source }: DraftRecord, { gps, projects }: Links): Links => ({
-    gps: gps.map((gp) => gpIds.get(keyOf(source, gp)) ?? formerIds.get(gp) ?? gp),
+    gps: gps.map(
+      (gp) => gpIds.get(keyOf(source, gp)) ?? formerIds.get(gp) ?? publicIdOf("gp", source, gp),
+    ),
     projects: projects.map((project) => mintId("project", source, project)),
   });
   const sought = suppressions.map(soughtOf);
   const mayName = openGlance(sought);
   const scopeOf = openScopes(records, texts, sought, idsOf);
-  const isKept = (record: DraftRecord): boolean => {
+  const isKept = (record: DraftRecord, kind: RecordKind): boolean => {
     const stored = texts.read(record.text);
     const links = readLinks(linksIn(stored));
     const linked = idsOf(record, links);
     const scope = scopeOf(record, linked);
-    const isCut = [...linked.gps, ...linked.projects].some((id) => ids.has(id));
+    const isCut = [...linked.gps, ...linked.projects].some((id) => absent.has(id));
     if ((scope.length === 0 || !mayName(stored)) && !isCut) return true;
     const own = ownOf(stored);
     const found = scope.filter(finderIn([own, links.evidence?.rows]));
@@ -89,18 +99,19 @@ export function withhold(
     if (found.length > 0) withheld.count++;
     if (found.some(finderIn(own.name))) {
       ids.add(record.id);
+      if (kind === "gp" || kind === "project") absent.add(record.id);
       return false;
     }
     if (found.length === 0 && !isCut) return true;
-    const gps = links.gps.filter((_, i) => !ids.has(linked.gps[i]!));
-    const projects = links.projects.filter((_, i) => !ids.has(linked.projects[i]!));
-    const project_ids = own.project_ids?.filter((id) => !ids.has(id));
+    const gps = links.gps.filter((_, i) => !absent.has(linked.gps[i]!));
+    const projects = links.projects.filter((_, i) => !absent.has(linked.projects[i]!));
+    const project_ids = own.project_ids?.filter((id) => !absent.has(id));
     const cleared = without({ ...own, ...(project_ids && { project_ids }) }, found);
     const evidence = without(links.evidence, found);
     record.text = texts.keep(linksText({ ...links, gps, projects, evidence }), ownJson(cleared));
     return true;
   };
-  for (const kind of linkedFirst) records[kind] = records[kind].filter(isKept);
+  for (const kind of linkedFirst) records[kind] = records[kind].filter((one) => isKept(one, kind));
   return withheld;
 }
 

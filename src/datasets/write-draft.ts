@@ -52,6 +52,8 @@ interface DraftRequest {
   formerIds: ReadonlyMap<string, string>;
   /** Ids that the generation keeps for good, with the time since when they were published. */
   publishedIds: ReadonlyMap<string, string>;
+  /** Ids of GPs and projects that were left out for suppressions. */
+  withheldIds: Iterable<string>;
   /** Time of the build, and `updated_at` of new or changed records whose source gives no time. */
   builtAt: string;
   /** Generation that the draft is compared with to count changes. */
@@ -92,6 +94,8 @@ export function writeDraft(request: DraftRequest): { meta: Meta | null; changes:
   writePairs(db, "source", sources);
   writePairs(db, "former_id", request.formerIds);
   writePairs(db, "published_id", request.publishedIds);
+  const insertWithheld = db.prepare("insert into withheld_id values (?)");
+  for (const id of request.withheldIds) insertWithheld.run(id);
   const arrays = [...arraysIn(indexer.index(documents))];
   writeArrays(db, arrays);
   const hash = datasetHash(writer.contentHash());

@@ -168,8 +168,8 @@ forEachStore(
     // What follows is told as ever.
     const next = await importOf([...later, gp("ash", { name: "Ash" })]);
     await served(next.version);
-    const [newest] = (await get("/changes")).body.data;
-    assert.equal(newest.step, `/changes/${version}..${next.version}.ndjson`);
-    assert.ok(!isNamed((await get(newest.step)).text));
+    const step = `/changes/${version}..${next.version}.ndjson`;
+    await eventually(async () => assert.equal((await get("/changes")).body.data[0].step, step));
+    assert.ok(!isNamed((await get(step)).text));
   },
 );

