@@ -11,7 +11,7 @@ import { splitName } from "#records/legal-forms.ts";
 import { mayBeInUs, stateCode, stateMembers, usStates } from "#records/us-states.ts";
 import { clean, comparable, cleanParagraphs, titleCase, parseTemplate } from "./cells.ts";
 import { isoFormats, type DateFormat, readDate } from "./dates.ts";
-import { firmsIn, isCalledAfter, tradeName } from "./firms.ts";
+import { firmsIn, isCalledAfter, tradeNames } from "./firms.ts";
 import { isFormula, quoted, Unreadable } from "./import-fault.ts";
 import {
   chooseMark,
@@ -190,13 +190,13 @@ function compileNamedGps(named: NamedGps, context: MappingContext) {
     const projects = records.flatMap((one) => (one.record === "project" ? [one.name ?? ""] : []));
     const gps = new Map<string, CanonicalGp>();
     for (const written of names as string[]) {
-      const { name, trade } = isSplit ? tradeName(written) : { name: written };
+      const [name = "", ...trades] = isSplit ? tradeNames(written) : [written];
       if (isSplit && projects.some((project) => isCalledAfter(name, project))) continue;
       const folded = fold(name);
       if (folded === "")
         return new Unreadable(`must contain a letter or a digit, but is ${quoted(name)}`);
       const key = isSplit ? splitName(folded).core : folded;
-      const others = [...(trade === undefined ? [] : [trade]), ...(aliases.get(folded) ?? [])];
+      const others = [...trades, ...(aliases.get(folded) ?? [])];
       const gp = made.get(key) ?? gpNamed(name, key, others, named);
       made.set(key, gp);
       gps.set(key, gp);

@@ -2,9 +2,8 @@
 import { fold } from "#records/fold.ts";
 import { splitName } from "#records/legal-forms.ts";
 
-const brackets = /\s*[([][^()[\]]*(?:[)\]]|$)/g;
-/** Roles in brackets may have brackets of their own. */
-const withoutBrackets = (text: string) => text.replace(brackets, "").replace(brackets, "");
+/** Text in brackets, which may hold brackets once more. */
+const brackets = /\s*[([](?:[^()[\]]|[([][^()[\]]*[)\]])*(?:[)\]]|$)/g;
 
 /** Marks that stand between firms. A slash also stands in `c/o`, `d/b/a` and `24/7`. */
 const between = /[;|\r\n]+|\s+w?\/\s*|\/\s+|(?<=\p{L}{3})\/(?=\p{L}{3})/u;
@@ -38,7 +37,8 @@ const textMax = 2000;
 /** Returns the names of the firms that a text names. Returns none if it says that there is no firm. */
 export function firmsIn(text: string): string[] {
   if (text.length > textMax) return [text];
-  return withoutBrackets(text)
+  return text
+    .replace(brackets, "")
     .split(between)
     .flatMap(jointFirms)
     .map(nameIn)
@@ -70,11 +70,9 @@ function nameIn(text: string): string {
   return short.replace(/^[\s,:–—-]+|[\s,:–—-]+$/g, "");
 }
 
-/** Returns a name and the trade name behind it, as in `Acme Corporation dba Birch`. */
-export function tradeName(name: string): { name: string; trade: string | undefined } {
-  const [first = name, trade] = name.split(/,?\s+(?:d\/?b\/?a\.?|doing business as)\s+/i);
-  return { name: first, trade };
-}
+/** Returns a name and the trade names behind it, as in `Acme Corporation dba Birch`. */
+export const tradeNames = (name: string): string[] =>
+  name.split(/,?\s+(?:d\/?b\/?a\.?|doing business as)\s+/i);
 
 /** Words of a name that tell no project from another: articles, numerals, and those of phases. */
 const weak = /\b(?:the|an?|at|of|on|in|and|by|phase|ph|[ivx]+|\d{1,2}|20[1-3]\d)\b/g;
@@ -86,9 +84,6 @@ const usual = new RegExp(
   "g",
 );
 
-/** Longest initials that owners add to a project's name, in letters. */
-const initialsMax = 4;
-
 /**
  * Reports whether a firm is called after a project. An LLC, LP or Ltd. is compared without the usual words. Other firms
  * bear names of their own, and share too many words with projects.
@@ -97,10 +92,10 @@ export function isCalledAfter(firm: string, project: string): boolean {
   const { core, form } = splitName(fold(firm));
   const isVehicle = form !== "" && !/\b(?:inc|corp|co)\b/.test(form);
   const own = tellingWords(core, isVehicle);
-  const its = tellingWords(fold(withoutBrackets(project)), isVehicle);
+  const its = tellingWords(fold(project.replace(brackets, "")), isVehicle);
   if (own === its || (its.includes(" ") && contains(own, its))) return true;
-  // A project of one telling word shares it with many firms: only initials may stand beside it.
-  if (isVehicle && contains(own, its)) return own.length - its.length <= initialsMax + 1;
+  // A project of one telling word shares it with many firms: only a space and four initials may stand beside it.
+  if (isVehicle && contains(own, its)) return own.length - its.length <= 5;
   return isVehicle && own.includes(" ") && contains(its, own);
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { firmsIn, isCalledAfter, tradeName } from "#importers/firms.ts";
+import { firmsIn, isCalledAfter, tradeNames } from "#importers/firms.ts";
 
 const assertFirms = (cells: Record<string, string[]>) => {
   for (const [cell, firms] of Object.entries(cells)) assert.deepEqual(firmsIn(cell), firms, cell);
@@ -66,10 +66,9 @@ test("a text too long for names is left whole, however it is made", () => {
 });
 
 test("a trade name is told from the name before it", () => {
-  const both = { name: "Birch Corp.", trade: "Cedar Homes" };
   for (const verb of [" dba", ", d/b/a", " DBA", " doing business as"])
-    assert.deepEqual(tradeName(`Birch Corp.${verb} Cedar Homes`), both);
-  assert.deepEqual(tradeName("Birch Corp."), { name: "Birch Corp.", trade: undefined });
+    assert.deepEqual(tradeNames(`Birch Corp.${verb} Cedar Homes`), ["Birch Corp.", "Cedar Homes"]);
+  assert.deepEqual(tradeNames("Birch Corp."), ["Birch Corp."]);
 });
 
 test("an owner is known by the name of its project", () => {
