@@ -90,7 +90,8 @@ const openHasher = (cost: Argon2Cost) => ({
   async hash(password: string): Promise<string> {
     const nonce = randomBytes(nonceBytes);
     const tag = await tagOf(password, nonce, cost);
-    return `$argon2id$v=19$m=${cost.memoryKiB},t=${cost.passes},p=1$${base64(nonce)}$${base64(tag)}`;
+    const texts = [nonce, tag].map((bytes) => bytes.toBase64({ omitPadding: true }));
+    return `$argon2id$v=19$m=${cost.memoryKiB},t=${cost.passes},p=1$${texts.join("$")}`;
   },
   /**
    * Reports whether a password is right. Takes as long if nothing is stored, so that the time does not reveal who has
@@ -126,9 +127,6 @@ function read(stored: string): { cost: Argon2Cost; nonce: Buffer; tag: Buffer } 
     tag: Buffer.from(tag, "base64"),
   };
 }
-
-/** Returns Base64 without padding, as the format requires. */
-const base64 = (bytes: Buffer) => bytes.toString("base64").replaceAll("=", "");
 
 const passwordLengthMin = 8;
 const passwordLengthMax = 128;

@@ -32,10 +32,6 @@ export function readKey(text: string): { digest: string } | { fault: "malformed"
 /** Returns a key's SHA-256 as it is stored, 32 bytes. A slow hash would add nothing: nobody can try 2^178 keys. */
 export const digestKey = (key: string): Uint8Array => hash("sha256", key, "buffer");
 
-/** Returns a stored digest in the form that `readKey` returns. */
-export const digestText = (digest: Uint8Array): string =>
-  Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString("base64");
-
 /** Returns the part of a key that may be shown: its first 8 characters. */
 export const hintOf = (key: string): string => key.slice(0, hintLength);
 

@@ -6,7 +6,7 @@ import { Problem, unavailable } from "#problems.ts";
 import { quotasOf } from "#store/control-tables.ts";
 import type { KeyRow, KeySource } from "#store/control-watch.ts";
 import type { SharedKeySource } from "#store/watch-postgres.ts";
-import { digestText, readKey } from "./api-key.ts";
+import { readKey } from "./api-key.ts";
 
 interface KeyVerifierOptions {
   /** Keys of the store; closed with the verifier. */
@@ -166,7 +166,7 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
     if (count !== seen) {
       const changes = source.changes(seen);
       if (changes.mayBeAny) readSince = new Set();
-      for (const row of changes.keys) learn(digestText(row.digest), row);
+      for (const row of changes.keys) learn(row.digest.toBase64(), row);
       seen = count;
     }
     if (failed !== null) readAgain(failed);
@@ -332,7 +332,7 @@ type KnownKey = ReturnType<typeof knownKey>;
 
 /** Returns keys by digest, in the form that `readKey` returns. */
 function keysByDigest(rows: readonly KeyRow[]): Map<string, KnownKey> {
-  return new Map(rows.map((row) => [digestText(row.digest), knownKey(row)]));
+  return new Map(rows.map((row) => [row.digest.toBase64(), knownKey(row)]));
 }
 
 const knownKey = (row: KeyRow) => ({

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { crc32 } from "node:zlib";
-import { digestKey, digestText, keyPattern, makeKey, readKey } from "#keys/api-key.ts";
+import { digestKey, keyPattern, makeKey, readKey } from "#keys/api-key.ts";
 import { keyState } from "#keys/keys.ts";
 import { maskKeys } from "#problems.ts";
 import { day, noon } from "../support/control.ts";
@@ -45,8 +45,7 @@ test("a key with any one character mistyped is told from a key before a store is
 test("a key is looked up by the SHA-256 of its whole text, as it is stored", () => {
   const sha256 = createHash("sha256").update(documented).digest();
   assert.deepEqual(Buffer.from(digestKey(documented)), sha256);
-  assert.deepEqual(readKey(documented), { digest: digestText(sha256) });
-  assert.equal(digestText(new Uint8Array([9, ...sha256, 9]).subarray(1, 33)), digestText(sha256));
+  assert.deepEqual(readKey(documented), { digest: sha256.toBase64() });
 });
 
 test("nothing that could be a key, or most of one, outlives masking", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createAccount, resumeAccount, setQuotas, suspendAccount } from "#accounts/accounts.ts";
-import { digestKey, digestText, makeKey } from "#keys/api-key.ts";
+import { digestKey, makeKey } from "#keys/api-key.ts";
 import { openKeyVerifier, openSharedKeys } from "#keys/key-verifier.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
 import { Problem } from "#problems.ts";
@@ -66,9 +66,9 @@ function openFarStore() {
         suspended_at: null,
         changes: 1,
       };
-      rows.set(digestText(digest), row);
+      rows.set(digest.toBase64(), row);
       far.count += 1;
-      return digestText(digest);
+      return digest.toBase64();
     },
     change(digest: string, columns: Partial<KeyRow>) {
       rows.set(digest, { ...rows.get(digest)!, ...columns });
@@ -133,7 +133,7 @@ test("keys that are known are answered at once, however many there are, and unkn
   await store.arrive();
   assert.equal((await found)?.key.hint, "gpr_far0");
   assert.ok(!(keys.find(late) instanceof Promise));
-  const none = keys.find(digestText(digestKey(makeKey())));
+  const none = keys.find(digestKey(makeKey()).toBase64());
   await store.arrive();
   assert.equal(await none, undefined);
 });
@@ -142,7 +142,7 @@ test("unknown keys that come together wait for one reading of changes, those tha
   const store = openFarStore();
   const { keys } = await openFar(t, store);
   store.far.asked.length = 0;
-  const unknown = () => keys.find(digestText(digestKey(makeKey())));
+  const unknown = () => keys.find(digestKey(makeKey()).toBase64());
   const first = [unknown(), unknown()];
   await nextTurn();
   const next = Array.from({ length: 100 }, unknown);
