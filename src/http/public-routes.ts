@@ -16,7 +16,6 @@ import { operations } from "#operations/index.ts";
 import { referenceOf } from "#operations/operation.ts";
 import { readAssets } from "#pages/assets.ts";
 import { notReadyDetails, problemCodes, unavailable } from "#problems.ts";
-import type { Publication } from "#records/publication.ts";
 import { type HttpDependencies, whyNotReady } from "./dependencies.ts";
 import { type Route, otherPaths, readMethods } from "./routes.ts";
 import { html, json, pageHeaders, type HttpAnswer, sendAnswer } from "./send-answer.ts";
@@ -45,7 +44,7 @@ export function publicRoutes(http: HttpDependencies): Route[] {
     documentRoute(http, "/privacy", { [html]: async () => (await texts()).privacy() }),
     documentRoute(http, "/llms.txt", { "text/plain; charset=utf-8": fixed("/llms.txt") }),
     documentRoute(http, "/openapi.json", { [json]: fixed("/openapi.json") }),
-    documentRoute(http, feedPath, { "application/atom+xml; charset=utf-8": feedOf(http) }),
+    documentRoute(http, feedPath, { "application/atom+xml; charset=utf-8": () => feedOf(http) }),
     ...readAssets().map(({ path, contentType, bytes }) =>
       documentRoute(http, path, { [contentType]: () => bytes }, asset),
     ),
@@ -91,23 +90,12 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/**
- * Returns a function that returns the feed of changes. The text is made anew only when the list of publications or the
- * served dataset has changed.
- */
-function feedOf(http: HttpDependencies): Content {
-  const { publicUrl } = http.config;
-  let known: { from: readonly Publication[]; text: string } | null = null;
-  return async () => {
-    const { changesFeed } = await import("#pages/atom.ts");
-    const { version, updatedAt } = served(http).parts;
-    const from = http.changes.list(version);
-    if (known?.from !== from) {
-      const address = `${publicUrl ?? ""}${feedPath}`;
-      known = { from, text: changesFeed(from.toReversed(), address, updatedAt) };
-    }
-    return known.text;
-  };
+/** Returns the feed of changes. */
+async function feedOf(http: HttpDependencies): Promise<string> {
+  const { changesFeed } = await import("#pages/atom.ts");
+  const { version, updatedAt } = served(http).parts;
+  const address = `${http.config.publicUrl ?? ""}${feedPath}`;
+  return changesFeed(http.changes.list(version).toReversed(), address, updatedAt);
 }
 
 /**
