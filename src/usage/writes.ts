@@ -33,16 +33,14 @@ export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch:
   const remember = connection.prepare(rememberKeyUse);
   const hour = connection.prepare(addToHour);
   const request = connection.prepare(addRequest);
-  const addWord = connection.prepare("insert into word (word) values (?) on conflict do nothing");
-  const findWord = connection.prepare("select number from word where word = ?");
+  const findWord = connection.prepare(
+    "insert into word (word) values (?) on conflict (word) do update set word = word returning number",
+  );
   /** Numbers of words. The table keeps words for good. */
   const known = new Map<string, number>();
 
   const numberOf = (word: string): number =>
-    known.getOrInsertComputed(word, () => {
-      addWord.run(word);
-      return Number(findWord.get(word)!["number"]);
-    });
+    known.getOrInsertComputed(word, () => Number(findWord.get(word)!["number"]));
   const write = ({ keyUse, requests: chunk }: Batch) => {
     for (const { key_id, last_used_at, network } of keyUse)
       remember.run(key_id, last_used_at, network);
@@ -147,6 +145,11 @@ const rememberKeyUses = `
   on conflict (key_id) do update set last_used_at = excluded.last_used_at, network = excluded.network
     where key_use.last_used_at < excluded.last_used_at`;
 
+/** Statement that adds words in a fixed order, so that instances cannot deadlock, and returns all their numbers. */
+const addWords = `
+  insert into word (word) select * from unnest($1::text[]) order by 1
+  on conflict (word) do update set word = excluded.word returning word, number`;
+
 /** Returns a request's row in the log. */
 const rowOf = ({ requestId, ...others }: ChunkRequest, numbers: WordNumbers) => ({
   ...others,
@@ -168,14 +171,7 @@ function openWords(query: Query): (words: readonly string[]) => Promise<WordNumb
   return async ([, ...words]) => {
     const unknown = words.filter((word) => !known.has(word));
     if (unknown.length > 0) {
-      await query(
-        "insert into word (word) select * from unnest($1::text[]) order by 1 on conflict do nothing",
-        [unknown],
-      );
-      const found = await query<{ word: string; number: number }>(
-        "select word, number from word where word = any($1)",
-        [unknown],
-      );
+      const found = await query<{ word: string; number: number }>(addWords, [unknown]);
       for (const { word, number } of found) known.set(word, number);
     }
     return [null, ...words.map((word) => known.get(word)!)];
