@@ -46,11 +46,9 @@ export const bodyText = (text: string): Html =>
 
 /** Returns the markup of a tagged template, such as <code>html`<p>${text}</p>`</code>. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  let texts = unindented.get(strings);
-  if (texts === undefined) {
-    texts = strings.map((text) => text.replace(/\n\s*/g, "\n"));
-    unindented.set(strings, texts);
-  }
+  const texts = unindented.getOrInsertComputed(strings, () =>
+    strings.map((text) => text.replace(/\n\s*/g, "\n")),
+  );
   let markup = texts[0]!;
   parts.forEach((part, i) => {
     markup += markupOf(part, markup) + texts[i + 1]!;

@@ -191,13 +191,9 @@ export function openChunkDraft(size = draftBytes) {
   let used = 0;
   let count = 0;
 
-  const placeOf = (word: string | null): number => {
-    if (word === null) return 0;
-    const known = places.get(word);
-    if (known !== undefined) return known;
-    places.set(word, words.length);
-    return words.push(word) - 1;
-  };
+  const addWord = (word: string) => words.push(word) - 1;
+  const placeOf = (word: string | null): number =>
+    word === null ? 0 : places.getOrInsertComputed(word, addWord);
   return {
     /** Adds a request. Returns false if the draft is full. */
     add(at: number, request: AnsweredRequest): boolean {
