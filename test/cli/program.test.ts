@@ -126,7 +126,9 @@ test("every command explains itself with --help, whose example it takes", async 
       assert.match(help, /--json +print the result as JSON/);
     command.action(() => void examples.push(path.join(" ")));
     const [, example = ""] = /\nExample:\n  gp-records (.*)$/.exec(help) ?? [];
-    await program.parseAsync(example.replace(/ >.*/, "").split(" "), { from: "user" });
+    const words = example.replace(/ >.*/, "").match(/'[^']*'|\S+/g)!;
+    const args = words.map((word) => word.replaceAll("'", ""));
+    await program.parseAsync(args, { from: "user" });
     assert.equal(examples.at(-1), path.join(" "), example);
   };
   await walk(program, []);
