@@ -161,26 +161,20 @@ export type ExportPart = (typeof exportParts)[number];
 /** Totals of one combination of parts. A part that was not requested is null. */
 export type ExportedUsage = Awaited<ReturnType<typeof exportMonth>>[number];
 
-interface ExportOrder {
-  /** Month in UTC, such as `2026-11`. */
-  month: string;
-  by: readonly ExportPart[];
-  /** Number of the only account to export; by default all accounts. */
-  account?: number | undefined;
-}
-
 /**
  * Returns a month's totals for each combination of the parts. Without parts there is one row, and without requests
  * there is none.
+ * @param order `month` is in UTC, such as `2026-11`.
  */
-export async function exportMonth(usage: UsageStore, order: ExportOrder) {
-  const { month, by, account } = order;
+export async function exportMonth(
+  usage: UsageStore,
+  { month, by }: { month: string; by: readonly ExportPart[] },
+) {
+  const span = { from: month, to: monthAfter(month) };
   const parts = exportParts.filter((part) => by.includes(part));
   const sums: (Partial<Pick<SumParts, ExportPart>> & { totals: Totals })[] = await readSums(usage, {
     by: parts,
-    account,
-    from: month,
-    to: monthAfter(month),
+    ...span,
   });
   return sums.map(({ account = null, operation = null, key = null, totals }) => ({
     account,
