@@ -1,7 +1,7 @@
 /** Sessions of signed-in people, and the browsers known to be theirs. Opens, finds and ends sessions. */
 import { clientNetwork } from "#limits/client-network.ts";
 import { writeAudit } from "#store/audit.ts";
-import type { ControlDatabase, ControlTransaction, SessionTable } from "#store/control-tables.ts";
+import type { ControlDatabase, ControlTransaction } from "#store/control-tables.ts";
 import { DomainError } from "#store/store-fault.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { digestToken, makeId, makeToken } from "#store/random-text.ts";
@@ -24,12 +24,9 @@ export type SignedIn = NonNullable<Awaited<ReturnType<typeof findSession>>>;
  */
 export async function findSession(control: ControlStore, token: string, now: number) {
   const { database } = control;
-  const row = await database
-    .selectFrom("session")
-    .selectAll()
-    .where("digest", "=", digestToken(token))
-    .executeTakeFirst();
-  if (row === undefined || hasEnded(row, now)) return undefined;
+  const sessions = openSessions(database, now).selectAll();
+  const row = await sessions.where("digest", "=", digestToken(token)).executeTakeFirst();
+  if (row === undefined) return undefined;
   const person = await personRow(database, "id", row.person);
   if (person === undefined) return undefined;
   if (now - Date.parse(row.seen_at) >= seenMilliseconds) await markSeen(control, row.id, now);
@@ -44,12 +41,9 @@ export async function findSession(control: ControlStore, token: string, now: num
  * Lists a person's sessions that have not ended, most recently used first. `seenAt` may be up to a minute too early.
  */
 export const listSessions = (database: ControlDatabase, person: string, now: number) =>
-  database
-    .selectFrom("session")
+  openSessions(database, now)
     .select(["id", "created_at as createdAt", "seen_at as seenAt", "network", "browser"])
     .where("person", "=", person)
-    .where("ends_at", ">", new Date(now).toISOString())
-    .where("seen_at", ">", new Date(now - idleMilliseconds).toISOString())
     .orderBy("seen_at", "desc")
     .orderBy("id")
     .execute();
@@ -122,9 +116,12 @@ async function markSeen(control: ControlStore, id: string, now: number): Promise
   }
 }
 
-/** Reports whether a session has ended, some days after it was opened or after 12 hours without a request. */
-const hasEnded = ({ ends_at, seen_at }: SessionTable, now: number) =>
-  now >= Date.parse(ends_at) || now >= Date.parse(seen_at) + idleMilliseconds;
+/** Returns a query of sessions that have not ended. One ends after some days, or after 12 hours without a request. */
+const openSessions = (database: ControlDatabase, now: number) =>
+  database
+    .selectFrom("session")
+    .where("ends_at", ">", new Date(now).toISOString())
+    .where("seen_at", ">", new Date(now - idleMilliseconds).toISOString());
 
 /** A new session. Its two tokens belong in cookies, and are stored nowhere else. */
 export type OpenedSession = Awaited<ReturnType<typeof openSession>>;

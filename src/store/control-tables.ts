@@ -228,7 +228,6 @@ export type ControlTransaction = Transaction<ControlTables>;
 export type AccountTable = ControlTables["account"];
 export type ApiKeyTable = ControlTables["api_key"];
 export type PersonTable = ControlTables["person"];
-export type SessionTable = ControlTables["session"];
 export type SyncTable = ControlTables["sync"];
 
 /** Statements that create these tables and their indexes. PostgreSQL's schema adds a collation to each `text`. */
