@@ -165,17 +165,6 @@ async function oldNumbers(
   return rows.map(({ number }) => number);
 }
 
-interface AuditEntry {
-  number: number;
-  at: string;
-  actor: string;
-  /** Id of the account concerned. */
-  account: string | null;
-  action: string;
-  subject: string | null;
-  detail: object;
-}
-
 interface AuditFilter {
   /** Number of the account. */
   account?: number | undefined;
@@ -186,10 +175,11 @@ interface AuditFilter {
   limit: number;
 }
 
+/** Lists entries of the audit log, newest first, each with the id of the account concerned. */
 export async function listAudit(
   database: ControlDatabase,
   { account, actor, action, since, limit }: AuditFilter,
-): Promise<AuditEntry[]> {
+) {
   let query = database
     .selectFrom("audit")
     .leftJoin("account", "account.number", "audit.account")
