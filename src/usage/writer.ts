@@ -141,7 +141,7 @@ export function openWriter(options: WriterOptions) {
     },
     /** Returns the size of all batches that are neither written nor lost. */
     waiting: kept.waiting,
-    bytesMax: keptBytesMax,
+    waitingBytesMax: keptBytesMax,
     /** Returns the number of requests whose records have been lost so far. */
     lostCount: () => lost,
     /** Resolves once no batch is being written: all are written or lost, or one has failed and the rest are kept. */
@@ -247,17 +247,14 @@ export function openKeptBatches(bytesMax: number) {
 
 /** Opens all usage recording: the recorder and its writer. @param options `now` returns milliseconds since 1970. */
 export function openRecording({ now, ...options }: WriterOptions & { now: () => number }) {
-  const { write, waiting, bytesMax, lostCount, ...writer } = openWriter(options);
-  const { noteKeyUse, record, close } = openRecorder(write, now);
+  const { write, ...writer } = openWriter(options);
+  const recorder = openRecorder(write, now);
   return {
-    noteKeyUse,
-    record,
-    lostCount,
-    waiting,
-    waitingBytesMax: bytesMax,
+    ...recorder,
+    ...writer,
     /** Writes the remaining records. Resolves once they are written or lost. */
     async close() {
-      close();
+      recorder.close();
       await writer.close();
     },
   };
