@@ -192,8 +192,12 @@ export async function insertAccount(
   transaction: ControlTransaction,
   { name, quotas, plan, actor = operator, now }: AccountOrder,
 ): Promise<Account> {
+  const highest = transaction
+    .selectFrom("account")
+    .select((select) => select.fn.max("number").as("number"));
   const row = {
-    number: await nextNumber(transaction),
+    // The transaction holds the write lock, so no other account can take this number.
+    number: ((await highest.executeTakeFirst())?.number ?? 0) + 1,
     id: makeId("ac"),
     name,
     name_folded: foldName(name),
@@ -218,14 +222,6 @@ export async function requirePlan(database: ControlDatabase, name: string): Prom
     "not_found",
     `There is no plan '${name.slice(0, 100)}'. \`gp-records plans list\` shows all plans.`,
   );
-}
-
-/** Returns an unused number. The transaction holds the write lock, so no other account can take it. */
-async function nextNumber(transaction: ControlTransaction): Promise<number> {
-  const query = transaction
-    .selectFrom("account")
-    .select((select) => select.fn.max("number").as("highest"));
-  return ((await query.executeTakeFirst())?.highest ?? 0) + 1;
 }
 
 /** Returns quotas as columns of an account or a plan. */

@@ -301,14 +301,12 @@ export async function signIn(
  * Checks a signed-in person's password before a critical action, such as closing an account.
  * @throws DomainError `refused` if the password is wrong, `not_found` for a deleted person, `busy`, or TooOften.
  */
-export function confirmPassword(
+export async function confirmPassword(
   control: ControlStore,
   passwords: Passwords,
   order: { person: string; password: string; now: number },
 ): Promise<void> {
-  return passwords.inTurn(async (hasher) => {
-    await confirmInTurn(control, hasher, order);
-  }, "known");
+  await passwords.inTurn((hasher) => confirmInTurn(control, hasher, order), "known");
 }
 
 /** Checks a password inside `inTurn`. @returns the person's row. */

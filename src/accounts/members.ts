@@ -31,13 +31,20 @@ interface MemberChange {
  */
 export async function changeRole(
   control: ControlStore,
-  { role, ...change }: MemberChange & { role: Role },
+  { account, person, role, actor, now }: MemberChange & { role: Role },
 ): Promise<void> {
   await control.write(async (transaction) => {
-    const { account, actor } = change;
     await requireOwner(transaction, account, actor);
-    await setRole(transaction, { ...change, role });
-    if (role === "member") await refuseLastOwner(transaction, account, "");
+    if ((await requireRole(transaction, account, person)) === role) return;
+    if (role === "member") await refuseLastOwner(transaction, account, person);
+    await transaction
+      .updateTable("member")
+      .set({ role })
+      .where("account", "=", account)
+      .where("person", "=", person)
+      .execute();
+    const entry = { actor, account, subject: person, detail: { role }, now };
+    await writeAudit(transaction, "member.role_changed", entry);
   });
 }
 
@@ -78,21 +85,6 @@ export async function deleteMember(
     .where("person", "=", person)
     .execute();
   await writeAudit(transaction, action, { actor, account, subject: person, now });
-}
-
-async function setRole(
-  transaction: ControlTransaction,
-  { account, person, role, actor, now }: MemberChange & { role: Role },
-): Promise<void> {
-  if ((await requireRole(transaction, account, person)) === role) return;
-  await transaction
-    .updateTable("member")
-    .set({ role })
-    .where("account", "=", account)
-    .where("person", "=", person)
-    .execute();
-  const entry = { actor, account, subject: person, detail: { role }, now };
-  await writeAudit(transaction, "member.role_changed", entry);
 }
 
 async function requireRole(

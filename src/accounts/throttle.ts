@@ -74,8 +74,15 @@ export async function admit(
   const waits = counts.map(([subject, count]) => waitOf(subject, count, now));
   const wait = Math.max(0, ...waits);
   if (wait > 0) throw new TooOften(wait);
-  for (const [subject, count] of counts)
-    await keep(transaction, subject, counted(subject, count, now));
+  for (const [subject, count] of counts) {
+    const { failures, nextAt } = counted(subject, count, now);
+    const columns = { failures, next_at: new Date(nextAt).toISOString() };
+    await transaction
+      .insertInto("throttle")
+      .values({ subject: nameOf(subject), ...columns })
+      .onConflict((conflict) => conflict.column("subject").doUpdateSet(columns))
+      .execute();
+  }
 }
 
 /**
@@ -138,19 +145,6 @@ function counted({ kind }: Subject, count: Count | null, now: number): Count {
   const doublings = failures - freeFailures;
   const wait = doublings < 0 ? 0 : firstWaitMilliseconds * 2 ** doublings;
   return { failures, nextAt: now + Math.min(wait, longestWaitMilliseconds) };
-}
-
-async function keep(
-  transaction: ControlTransaction,
-  subject: Subject,
-  { failures, nextAt }: Count,
-): Promise<void> {
-  const columns = { failures, next_at: new Date(nextAt).toISOString() };
-  await transaction
-    .insertInto("throttle")
-    .values({ subject: nameOf(subject), ...columns })
-    .onConflict((conflict) => conflict.column("subject").doUpdateSet(columns))
-    .execute();
 }
 
 const nameOf = ({ kind, of }: Subject) => `${kind}:${hash("sha256", of, "base64url")}`;

@@ -46,28 +46,21 @@ function absent(dataDir: string, file: string, name: StoreName): Finding {
 function contentFinding(file: string, name: StoreName): Finding {
   const judge = (code: number, said: string) => judgeStore(file, code, said, remedies[name](file));
   try {
-    return lookInto(file, (database) => {
-      const said = String(database.prepare("pragma quick_check(1)").get()!["quick_check"]);
-      // A page that cannot be read is not necessarily damaged.
-      const [, digits] = /error code=(\d+)/.exec(said) ?? [];
-      if (said !== "ok") return judge(Number(digits ?? sqliteCodes.corrupt), said);
-      const unfit = unfitSchema(knownSteps(name), schemaSteps(database));
-      return unfit === null
-        ? ok("is intact (quick_check)")
-        : fail(`${file} ${unfit.fault}`, unfit.remedy);
-    });
+    // Without a write-ahead log, nobody has the file open, and an ordinary read would create one.
+    const place = existsSync(`${file}-wal`) ? file : immutableUri(file);
+    using database = new DatabaseSync(place, { readOnly: true, timeout: 1000 });
+    const said = String(database.prepare("pragma quick_check(1)").get()!["quick_check"]);
+    // A page that cannot be read is not necessarily damaged.
+    const [, digits] = /error code=(\d+)/.exec(said) ?? [];
+    if (said !== "ok") return judge(Number(digits ?? sqliteCodes.corrupt), said);
+    const unfit = unfitSchema(knownSteps(name), schemaSteps(database));
+    return unfit === null
+      ? ok("is intact (quick_check)")
+      : fail(`${file} ${unfit.fault}`, unfit.remedy);
   } catch (error) {
     const { errcode = 0, message } = error as { errcode?: number; message: string };
     return judge(errcode, message);
   }
-}
-
-/** Opens a file read-only, and creates no write-ahead log beside it. @throws whatever node:sqlite throws. */
-function lookInto<R>(file: string, look: (database: DatabaseSync) => R): R {
-  // Without a write-ahead log, nobody has the file open, and an ordinary read would create one.
-  const place = existsSync(`${file}-wal`) ? file : immutableUri(file);
-  using database = new DatabaseSync(place, { readOnly: true, timeout: 1000 });
-  return look(database);
 }
 
 /**

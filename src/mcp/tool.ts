@@ -95,6 +95,7 @@ export function makeTool(parts: ToolParts, declaration: ToolDeclaration): Tool {
   const { gateway, asTools, pageSizeMax, model } = parts;
   const { name, title, description, item, filters, sorts, answer } = declaration;
   const { limitMax = pageSizeMax, refusal, cost = () => 1 } = declaration;
+  const { limit, offset } = pageSchemas(limitMax);
   const inputSchema = {
     type: "object",
     properties: {
@@ -105,7 +106,11 @@ export function makeTool(parts: ToolParts, declaration: ToolDeclaration): Tool {
       ...(sorts !== null && {
         sort: { type: "string", enum: sorts, default: sorts[0], description: sortMeaning },
       }),
-      ...pageProperties(limitMax),
+      limit: {
+        ...limit,
+        description: "Maximum number of entries to return; there are fewer if more do not fit.",
+      },
+      offset: { ...offset, description: "Number of entries to skip." },
     },
     required: Object.keys(filters).filter((filter) => filters[filter]!.isRequired),
     additionalProperties: false,
@@ -158,17 +163,6 @@ const annotations = {
   destructiveHint: false,
   idempotentHint: true,
   openWorldHint: false,
-};
-
-const pageProperties = (pageSizeMax: number) => {
-  const { limit, offset } = pageSchemas(pageSizeMax);
-  return {
-    limit: {
-      ...limit,
-      description: "Maximum number of entries to return; there are fewer if more do not fit.",
-    },
-    offset: { ...offset, description: "Number of entries to skip." },
-  } as const;
 };
 
 /** Returns a record's schema with only names and types, because tools are listed often. The guide explains members. */
