@@ -187,13 +187,9 @@ export const overlapDefault = dayMilliseconds;
 
 type Rotation = Awaited<ReturnType<typeof rotateIn>>;
 
-interface RotationOrder {
+interface RotationOrder extends Pick<KeyOrder, "actor" | "form" | "now"> {
   /** Time for which the old key still works, in ms; 0 to end it at once. */
   overlapMilliseconds: number;
-  actor?: Actor;
-  /** One-time value of the submitted form. */
-  form?: string | null;
-  now: number;
 }
 
 /**
