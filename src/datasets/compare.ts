@@ -30,14 +30,9 @@ export type Comparison = ReturnType<typeof compareGenerations>;
  * @throws DatasetFault if a file cannot be read.
  */
 export function compareGenerations(fromPath: string, toPath: string) {
-  const from = openSorted(fromPath);
-  let to: DatabaseSync;
-  try {
-    to = openSorted(toPath);
-  } catch (error) {
-    from.close();
-    throw error;
-  }
+  using opening = new DisposableStack();
+  const from = opening.use(openSorted(fromPath));
+  const to = opening.use(openSorted(toPath));
   const total = createHash("sha256");
   const mergedInto = to.prepare(
     "select g.id from former_id f join gp g on g.id = f.gp_id where f.former_id = ?",
@@ -72,6 +67,7 @@ export function compareGenerations(fromPath: string, toPath: string) {
       for (; one.done !== true; one = old.next()) yield goneOf(kind, one.value[0]);
     }
   }
+  const opened = opening.move();
   return {
     inTurns,
     /** Yields each differing record once. Keeps only the ids, states and hashes of one kind in memory. */
@@ -83,10 +79,7 @@ export function compareGenerations(fromPath: string, toPath: string) {
      * Returns the newer generation's hash, as docs/changes.md defines it. Call it once, after reading all differences.
      */
     hash: () => total.digest("hex"),
-    [Symbol.dispose]() {
-      from.close();
-      to.close();
-    },
+    [Symbol.dispose]: () => opened.dispose(),
   };
 }
 
