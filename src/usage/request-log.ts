@@ -50,12 +50,21 @@ interface PageOrder {
 /** Returns a page of requests. Several requests may have the same id, because a client can choose it. */
 export async function readRequests(usage: UsageStore, order: PageOrder) {
   const { account, filter = {}, limit, after } = order;
-  const wanted = conditionsOf(filter);
+  const wanted = [sql`request.at >= (select at from request_log_start)`, ...conditionsOf(filter)];
   if (account !== null) wanted.push(sql`request.account = ${account}`);
   const place = after === undefined ? undefined : readPlace(after);
   if (place !== undefined)
     wanted.push(sql`(request.at, request.number) < (${place.at}, ${place.number})`);
-  const found = await newestOf(usage, wanted, limit + 1);
+  const { rows: found } = await sql<Row>`
+    select request.number, request.at, account, key.word as key, operation.word as operation, status, bytes,
+      hundredths / 100.0 as milliseconds, dataset.word as dataset, problem.word as problem, id, query
+    from request
+      left join word as key on key.number = request.key
+      left join word as operation on operation.number = request.operation
+      left join word as dataset on dataset.number = request.dataset
+      left join word as problem on problem.number = request.problem
+    where ${sql.join(wanted, sql` and `)}
+    order by request.at desc, request.number desc limit ${limit + 1}`.execute(usage.database);
   const last = found[limit - 1];
   return {
     requests: found.slice(0, limit).map(requestOf),
@@ -81,11 +90,9 @@ export async function* requestsInPages(
   }
 }
 
-type Condition = RawBuilder<unknown>;
-
-function conditionsOf(filter: RequestFilter): Condition[] {
+function conditionsOf(filter: RequestFilter): RawBuilder<unknown>[] {
   const { key, operation, statusClass, requestId, since, until } = filter;
-  const conditions: Condition[] = [];
+  const conditions: RawBuilder<unknown>[] = [];
   if (key !== undefined) conditions.push(sql`request.key = ${numberOf(key)}`);
   if (operation !== undefined) conditions.push(sql`request.operation = ${numberOf(operation)}`);
   if (statusClass !== undefined) {
@@ -101,30 +108,11 @@ function conditionsOf(filter: RequestFilter): Condition[] {
 
 const numberOf = (word: string) => sql`(select number from word where word = ${word})`;
 
-interface Row extends Omit<AnsweredRequest, "milliseconds" | "requestId"> {
+interface Row extends Omit<AnsweredRequest, "requestId"> {
   number: number;
   /** Milliseconds since 1970. */
   at: number;
-  hundredths: number;
   id: Uint8Array;
-}
-
-async function newestOf(
-  { database }: UsageStore,
-  conditions: readonly Condition[],
-  limit: number,
-): Promise<Row[]> {
-  const { rows } = await sql<Row>`
-    select request.number, request.at, account, key.word as key, operation.word as operation, status, hundredths, bytes,
-      dataset.word as dataset, problem.word as problem, id, query
-    from request
-      left join word as key on key.number = request.key
-      left join word as operation on operation.number = request.operation
-      left join word as dataset on dataset.number = request.dataset
-      left join word as problem on problem.number = request.problem
-    where ${sql.join([sql`request.at >= (select at from request_log_start)`, ...conditions], sql` and `)}
-    order by request.at desc, request.number desc limit ${limit}`.execute(database);
-  return rows;
 }
 
 /** Parses `next` of a page: the time and number of its last request. Returns undefined for any other string. */
@@ -134,11 +122,10 @@ function readPlace(text: string): { at: number; number: number } | undefined {
 }
 
 function requestOf(row: Row): LoggedRequest {
-  const { number: _, at, hundredths, id, ...others } = row;
+  const { number: _, at, id, ...others } = row;
   return {
     ...others,
     at: new Date(at).toISOString(),
-    milliseconds: hundredths / 100,
     requestId: Buffer.from(id).toString("latin1"),
   };
 }
