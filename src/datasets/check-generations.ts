@@ -29,31 +29,23 @@ export function checkGeneration(
 ): GenerationCheck {
   const isCurrent = version === currentOrNull(catalogue);
   const file = catalogue.pathOf(version);
-  return { version, file, isCurrent, ...findFault(catalogue, version, isCurrent, readsBack) };
-}
-
-type Fault = Pick<GenerationCheck, "fault" | "mend">;
-
-function findFault(
-  catalogue: DatasetList,
-  version: string,
-  isCurrent: boolean,
-  readsBack: boolean,
-): Fault {
-  const file = catalogue.pathOf(version);
   const facts = join(catalogue.folder, `${version}.json`);
   const files = `${file} and ${facts}`;
-  const broken = (fault: string, part = files): Fault => ({
-    fault,
-    mend: isCurrent
-      ? `Put ${part} back from a backup, and run 'gp-records datasets publish ${version}'; or ${wayOn(catalogue)}.`
-      : `This dataset is not the current one. Put ${files} back from a backup, or delete both files.`,
-  });
+  const checked = (fault: string | null, mend: string | null) => {
+    return { version, file, isCurrent, fault, mend };
+  };
+  const broken = (fault: string, part = files) =>
+    checked(
+      fault,
+      isCurrent
+        ? `Put ${part} back from a backup, and run 'gp-records datasets publish ${version}'; or ${wayOn(catalogue)}.`
+        : `This dataset is not the current one. Put ${files} back from a backup, or delete both files.`,
+    );
   if (!existsSync(file)) return broken(`${file}, which ${facts} describes, is missing.`);
   if (!existsSync(facts)) return broken(`${facts}, which describes ${file}, is missing.`);
   for (const path of [file, facts]) {
     const found = unread(path);
-    if (found !== null) return { fault: `${found.fault}.`, mend: found.mend };
+    if (found !== null) return checked(`${found.fault}.`, found.mend);
   }
   try {
     const known = catalogue.find(version);
@@ -63,7 +55,7 @@ function findFault(
       openAs(file, known).db.close();
       verifyGeneration(file);
     }
-    return { fault: null, mend: null };
+    return checked(null, null);
   } catch (error) {
     const { message } = error as Error;
     const without = (advice: string) => message.slice(0, -advice.length).trimEnd();
@@ -71,7 +63,7 @@ function findFault(
     // A backup would not help, because it contains the same file.
     if (!message.endsWith(remedy)) return broken(message);
     const ofSpare = "This dataset is not the current one: leave it, or delete its files.";
-    return { fault: without(remedy), mend: isCurrent ? remedy : ofSpare };
+    return checked(without(remedy), isCurrent ? remedy : ofSpare);
   }
 }
 

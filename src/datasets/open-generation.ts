@@ -23,13 +23,8 @@ export const remedy =
 export const refusalOf = (path: string, reason: string) =>
   new DatasetFault(`The dataset ${path} ${reason}. ${remedy}`);
 
-interface OpenGeneration {
-  db: DatabaseSync;
-  meta: Meta;
-}
-
 /** Opens a generation. @throws DatasetFault that names the file and its fault. */
-export function openGeneration(path: string): OpenGeneration {
+export function openGeneration(path: string) {
   const opened = openAnyFormat(path);
   const other = otherRules(opened.meta);
   if (other === undefined) return opened;
@@ -37,7 +32,7 @@ export function openGeneration(path: string): OpenGeneration {
   throw refusalOf(path, other);
 }
 
-function openAnyFormat(path: string): OpenGeneration {
+function openAnyFormat(path: string) {
   const found = unread(path);
   if (found !== null) throw new DatasetFault(`${found.fault}. ${found.mend}`);
   let db: DatabaseSync | undefined;
@@ -85,14 +80,14 @@ function otherRules({ format_version, fold_version }: Meta): string | undefined 
  * @param expected facts of the file in the catalogue.
  * @throws DatasetFault if the file is not the published one, or cannot be read.
  */
-export function openPublished(path: string, expected: Generation): OpenGeneration {
+export function openPublished(path: string, expected: Generation) {
   const other = existsSync(path) ? findFileFault(path, expected) : undefined;
   if (other !== undefined) throw refusalOf(path, other);
   return openAs(path, expected);
 }
 
 /** Opens a generation. @throws DatasetFault if its version or time is not that in its facts, or it cannot be read. */
-export function openAs(path: string, { version, built_at }: Generation): OpenGeneration {
+export function openAs(path: string, { version, built_at }: Generation) {
   const opened = openGeneration(path);
   const { db, meta } = opened;
   if (meta.version === version && meta.built_at === built_at) return opened;
