@@ -19,6 +19,7 @@ import { createGunzip } from "node:zlib";
 import { InvalidArgumentError } from "commander";
 import { readConfig } from "#config.ts";
 import { accessionIn } from "#filings/cells.ts";
+import { advMemberOf } from "#filings/adv.ts";
 import { openArchive } from "#filings/folder.ts";
 import { quarterTableOf } from "#filings/form-d.ts";
 import { takeLock } from "#store/lock.ts";
@@ -130,7 +131,7 @@ const passing = [403, 429, 503];
 function openSource(
   contact: string,
   origin: string | undefined,
-  { now, wait = waitFor }: CliContext,
+  { now, wait = waitFor, reportError }: CliContext,
 ) {
   const headers = { "user-agent": `gp-records (${contact})`, "accept-encoding": "identity" };
   let spaced: Promise<unknown> = Promise.resolve();
@@ -156,13 +157,14 @@ function openSource(
           return await take(answer);
         } catch (error) {
           if ((error as NodeJS.ErrnoException).syscall !== undefined) throw error;
-          if (isSecond) throw changed(url, `was twice not ${what} (${causeOf(error as Error)})`);
+          if (isSecond)
+            throw changed(asked.href, `was twice not ${what} (${causeOf(error as Error)})`);
           isSecond = true;
           continue;
         }
       else {
         why = `answered ${answer.status}`;
-        if (!passing.includes(answer.status)) throw changed(url, why);
+        if (!passing.includes(answer.status)) throw changed(asked.href, why);
         const after = answer.headers.get("retry-after") ?? "";
         const asksFor = /^\d+$/.test(after) ? Number(after) * 1000 : Date.parse(after) - now();
         delay = Math.max(pause, asksFor || 0);
@@ -170,8 +172,9 @@ function openSource(
       if (now() + delay > until)
         throw new CommandFault(
           exitCodes.busy,
-          `${url} ${why}, and ten minutes of waiting do not help; nothing was published. Run the command again in an hour: it goes on where it stopped.`,
+          `${asked.href} ${why}, and ten minutes of waiting do not help; nothing was published. Run the command again in an hour: it goes on where it stopped.`,
         );
+      reportError(`warning: ${asked.href} ${why}; asking again in ${Math.ceil(delay / 1000)} s.`);
       await wait(delay);
     }
   };
@@ -196,8 +199,16 @@ async function save({ status, body }: Response, path: string): Promise<number | 
   if (status === 404) return null;
   const part = `${path}.part`;
   await pipeline(Readable.fromWeb(body!), createWriteStream(part, { flush: true }));
-  if (path.endsWith(".zip")) (await openArchive(part)).close();
-  else if (path.endsWith(".gz"))
+  if (path.endsWith(".zip")) {
+    const { members, close } = await openArchive(part);
+    try {
+      for (const { open } of members) await finished(Readable.from(open()).resume());
+    } finally {
+      close();
+    }
+    if (!members.some(({ name }) => quarterTableOf(name) ?? advMemberOf(name)))
+      throw new Error("no table of Form D or Form ADV is in it");
+  } else if (path.endsWith(".gz"))
     await finished(createReadStream(part).pipe(createGunzip()).resume());
   else if (!/<\/SEC-DOCUMENT>|^-{20}/m.test(readFileSync(part, "latin1")))
     throw new Error("a part is missing");
@@ -208,6 +219,7 @@ async function save({ status, body }: Response, path: string): Promise<number | 
 
 const quarterShape = /^(\d{4}q[1-4])_d(?:_\d+)?\.zip$/;
 const feedShape = /^IA_FIRM_SEC_Feed_(\d\d)_(\d\d)_(\d{4})\.xml\.gz$/;
+const folderShape = /\/daily-index\/(\d{4})(?:\/QTR\d)?$/;
 const indexShape = /^form\.(\d{8})\.idx$/;
 
 /** Fetches what the folder lacks, and removes what newer files replace. Changes only its downloads. */
@@ -231,6 +243,9 @@ async function bringUpToDate(
     show(fetched.files, "files fetched");
     return path;
   };
+  // A mistyped folder would be filled and published, without corrections.
+  if (!existsSync(folder))
+    throw usageFault(`There is no folder ${folder}. Check the path, or make the folder.`);
   mkdirSync(filings, { recursive: true });
   for (const place of [downloads, filings]) remove(place, (name) => name.endsWith(".part"));
 
@@ -328,7 +343,7 @@ async function indexesAfter(day: string, source: Source): Promise<string[]> {
     });
     for (const name of names)
       if ((indexShape.exec(name)?.[1] ?? "") > day) found.push(folder + name);
-      else if (/^\d{4}$/.test(name) ? name >= day.slice(0, 4) : /^QTR\d$/.test(name))
+      else if ((folderShape.exec(folder + name)?.[1] ?? "") >= day.slice(0, 4))
         await walk(`${folder}${name}/`);
   };
   await walk(beginnings.dailyIndex);

@@ -35,6 +35,12 @@ async function workplace(t: TestContext) {
   };
 }
 
+/** Damages the middle of an archive, and leaves its directory. */
+function damagedIn(zip: Buffer): Buffer {
+  zip.fill(0x55, 200, 230);
+  return zip;
+}
+
 const isFile = (path: string) => /\.(?:zip|gz|idx|txt)$/.test(path);
 
 test("a first sync fetches what the pages name, and imports it as an import of the folder does", async (t) => {
@@ -160,9 +166,12 @@ for (const status of [403, 429, 503])
     sec.addDay("20260703", [filing(4), filing(5)]);
     const limited = `/Archives/edgar/data/1700001/${filing(5)}.txt`;
     sec.behave((path) => (path === limited ? { status } : undefined));
+    const said = (await refused(exitCodes.busy)).split("\n");
+    const again = `warning: ${sec.origin}${limited} answered ${status}; asking again in`;
+    assert.deepEqual(said.slice(0, 2), [`${again} 1 s.`, `${again} 2 s.`]);
     assert.equal(
-      await refused(exitCodes.busy),
-      `error: https://www.sec.gov${limited} answered ${status}, and ten minutes of waiting do not help; nothing was published. Run the command again in an hour: it goes on where it stopped.\n`,
+      said.at(-2),
+      `error: ${sec.origin}${limited} answered ${status}, and ten minutes of waiting do not help; nothing was published. Run the command again in an hour: it goes on where it stopped.`,
     );
     const waited = sec.now() - start;
     assert.ok(waited > 300_000 && waited <= 610_000, String(waited));
@@ -175,14 +184,15 @@ for (const status of [403, 429, 503])
   });
 
 test("a server that asks to wait is asked again no sooner, in seconds or by a date", async (t) => {
-  const { sec, sync, refused } = await workplace(t);
+  const { sec, start, args, refused } = await workplace(t);
   const times: number[] = [];
   sec.behave((path) => {
     if (!path.endsWith("/2026q2_d.zip")) return undefined;
     times.push(sec.now());
     return times.length === 1 ? { status: 429, headers: { "retry-after": "90" } } : undefined;
   });
-  await sync();
+  const { exitCode, err } = await start(...args);
+  assert.deepEqual([exitCode, err.split("; ")[1]], [0, "asking again in 90 s.\n"]);
   assert.ok(times[1]! - times[0]! >= 90_000 && times[1]! - times[0]! < 91_000);
   sec.addQuarter("2026q2_d_0.zip", await quarterOf([filing(1)]));
   sec.behave(() => ({
@@ -205,7 +215,7 @@ test("a server that gives no answer is given up", async (t) => {
   });
   assert.match(
     await refused(exitCodes.busy),
-    /^error: https:\/\/www\.sec\.gov\/data-research\/\S+ did not answer \(.*aborted\), and ten/,
+    /^error: http:\/\/127\.0\.0\.1:\d+\/data-research\/\S+ did not answer \(.*aborted\), and ten/,
   );
   assert.equal(sec.asked.length, 1);
 });
@@ -229,11 +239,23 @@ test("a file that is cut off is fetched again, and refuses the sync if it is cut
     const said = await refused(exitCodes.inputRefused);
     assert.match(
       said,
-      /^error: https:\/\/\S+ was twice not all of \S+ \(.*\); nothing was published/,
+      /^error: http:\/\/\S+ was twice not all of \S+ \(.*\); nothing was published/,
     );
     assert.ok(said.includes(kind), said);
     assert.ok(!files().some((name) => name.endsWith(kind)), kind);
   }
+  const wrong = [
+    [Buffer.from(`PK\u0005\u0006${"\0".repeat(18)}`), "no table of Form D or Form ADV is in it"],
+    [damagedIn(await quarterOf([filing(8)])), "is damaged or cut off"],
+  ] as const;
+  for (const [zip, why] of wrong) {
+    sec.behave(() => {});
+    sec.addQuarter("2026q2_d_0.zip", zip);
+    const said = await refused(exitCodes.inputRefused);
+    assert.ok(said.includes(why), said);
+    assert.ok(!files().includes("2026q2_d_0.zip"));
+  }
+  sec.replace("/files/structureddata/data/form-d-data-sets/2026q2_d_0.zip");
   cutOnce();
   rmSync(downloads, { recursive: true });
   await sync();
@@ -251,11 +273,12 @@ test("a page that has changed refuses the sync by its address, and the old datas
     ["/reports/CompilationReports/CompilationReports.manifest.json", '{"files":[]}'],
     ["/Archives/edgar/daily-index/index.json", '{"directory":{"item":[]}}'],
     ["/Archives/edgar/daily-index/2026/QTR3/index.json", "[]"],
+    ["/Archives/edgar/daily-index/2026/index.json", '{"directory":{"item":[{"name":"2026"}]}}'],
   ] as const) {
     sec.behave((path) => (path === page ? { body } : undefined));
     const said = await refused(exitCodes.inputRefused);
     assert.match(said, /^error: .*look for a newer gp-records\.\n$/);
-    assert.ok(said.includes(page.replace(/index\.json$/, "").slice(0, 35)), said);
+    assert.ok(said.includes(page.replace(/index\.json$/, "").slice(0, 28)), said);
   }
   sec.behave((path) => (path.includes("manifest") ? { status: 500 } : undefined));
   assert.match(await refused(exitCodes.inputRefused), /manifest\.json answered 500;/);
@@ -296,7 +319,7 @@ test("an unfinished download is discarded, and a plain import leaves it out", as
 });
 
 test("what keeps a sync from beginning is said before anything is asked", async (t) => {
-  const { sec, folder, refused, place, start, args } = await workplace(t);
+  const { sec, folder, refused, refusal, place, start, args } = await workplace(t);
   const usage = (...more: string[]) => refused(exitCodes.usage, ...more);
   assert.match(await usage("--since", "2024"), /Write a year and a quarter, such as 2024q1\./);
   assert.match(await usage("--origin", "ftp://x"), /Write a scheme and a host/);
@@ -304,6 +327,12 @@ test("what keeps a sync from beginning is said before anything is asked", async 
   assert.match(await usage("--source", "Not One"), /must be 1 to 64 characters/);
   const mute = allCommands(place.dataDir);
   assert.match(await mute.refusal(exitCodes.usage, ...args), /^error: CONTACT is not set, but/);
+  const mistyped = `${folder}x`;
+  assert.equal(
+    await refusal(exitCodes.usage, "sync sec", mistyped, "--origin", sec.origin),
+    `error: There is no folder ${mistyped}. Check the path, or make the folder.\n`,
+  );
+  assert.ok(!existsSync(mistyped));
   writeFileSync(join(folder, "downloads"), "in the way");
   assert.match(await usage(), /downloads\S* cannot be used \(\w+\)/);
   assert.deepEqual(sec.asked, []);
