@@ -6,6 +6,7 @@ import {
   type NewSuppression,
   removeSuppression,
 } from "#datasets/suppressions.ts";
+import { masked } from "#datasets/withhold.ts";
 import { fold } from "#records/fold.ts";
 import { counted } from "#words.ts";
 import { argument, command, family, neededOption, option, parameter } from "./command.ts";
@@ -68,7 +69,7 @@ function refuseUnfit({ name, gp, cik, crd, reason }: NewSuppression): void {
     throw usageFault(
       "A person is suppressed by the full name. It needs two words, unless --gp, --cik or --crd limits it.",
     );
-  if (` ${fold(reason)} `.includes(` ${fold(name)} `))
+  if (masked(reason, [{ name, gp, cik, crd, number: 0 }]) !== reason)
     throw usageFault(
       "The reason must not have the name, because the audit log keeps it. Name the request instead, such as its ticket.",
     );

@@ -30,10 +30,8 @@ interface Withheld {
   absent: Set<string>;
 }
 
-/** A suppressed person, with folded names and bare numbers. `name` has a space on either side. */
-interface Sought extends Pick<Suppression, "number" | "gp" | "cik" | "crd"> {
-  name: string;
-}
+/** A suppressed person; once sought, with folded names and bare numbers. `name` then has a space on either side. */
+type Sought = Pick<Suppression, "number" | "name" | "gp" | "cik" | "crd">;
 
 type Links = Pick<StoredLinks, "gps" | "projects">;
 
@@ -83,9 +81,12 @@ export function withhold(
     ),
     projects: projects.map((project) => mintId("project", source, project)),
   });
-  const sought = suppressions.map(soughtOf);
+  // A limit may be an alias that has lost a name since.
+  const sought = suppressions
+    .flatMap((one) => (one.gp ? [one, { ...one, gp: masked(one.gp, suppressions) }] : one))
+    .map(soughtOf);
   const mayName = openGlance(sought);
-  const scopeOf = openScopes(records, texts, sought, idsOf);
+  const scopeOf = openScopes(records, absent, texts, sought, idsOf);
   const isKept = (record: DraftRecord, kind: RecordKind): boolean => {
     const stored = texts.read(record.text);
     const links = readLinks(linksIn(stored));
@@ -116,7 +117,7 @@ export function withhold(
 }
 
 /** Returns a message or figures with `[withheld]` in place of each name, whatever the scope of its suppression. */
-export const masked = <Value>(value: Value, suppressions: readonly Suppression[]): Value =>
+export const masked = <Value>(value: Value, suppressions: readonly Sought[]): Value =>
   suppressions.length === 0 ? value : without(value, suppressions.map(soughtOf));
 
 /**
@@ -139,7 +140,7 @@ export async function isStepOf(
   return false;
 }
 
-const soughtOf = ({ number, name, gp, cik, crd }: Suppression): Sought => ({
+const soughtOf = ({ number, name, gp, cik, crd }: Sought): Sought => ({
   number,
   name: ` ${folded(name)} `,
   gp: gp && folded(gp),
@@ -159,6 +160,7 @@ const ownOf = (stored: StoredText) => JSON.parse(`{${ownIn(stored)}}`) as Own;
  */
 function openScopes(
   records: DraftRecords,
+  absent: ReadonlySet<string>,
   texts: TextStore,
   sought: readonly Sought[],
   idsOf: (record: DraftRecord, links: Links) => Links,
@@ -169,6 +171,8 @@ function openScopes(
   const add = (id: string, some: readonly Sought[] = []) => {
     if (some.length > 0) scopes.set(id, [...new Set([...(scopes.get(id) ?? []), ...some])]);
   };
+  // Nothing tells any more which name or number a GP had that was left out before.
+  for (const id of absent) add(id, limited);
   if (limited.length > 0)
     for (const kind of ["gp", "project", "principal"] as const)
       for (const record of records[kind]) {
@@ -197,7 +201,7 @@ const isMeant = ({ gp, ...numbers }: Sought, kind: RecordKind, own: Own): boolea
 
 /**
  * Returns a quick function that reports whether a record may have a name, so that most records need not be folded: where
- * all is ASCII, a fold only changes case and deletes some characters within words.
+ * all is ASCII without escapes, a fold only changes case and deletes some characters within words.
  */
 function openGlance(sought: readonly Sought[]) {
   const longest = (name: string) =>
@@ -205,7 +209,7 @@ function openGlance(sought: readonly Sought[]) {
   const words = [...new Set(sought.map(({ name }) => longest(name)))];
   return ({ bytes, links, end }: StoredText): boolean => {
     const text = bytes.toString("latin1", links, end);
-    if (/[^\x00-\x7f]/.test(text)) return true;
+    if (/[^\x00-\x7f]|%/.test(text)) return true;
     const plain = text.toLowerCase().replaceAll(/['.]/g, "");
     return words.some((word) => plain.includes(word));
   };
@@ -242,10 +246,18 @@ function without<Value>(value: Value, people: readonly Sought[]): Value {
   return cleared() as Value;
 }
 
-const possessive = /['’‘ʼ](?=s(?![\p{L}\p{M}\p{N}]))/giu;
+const possessive = /['’‘ʼ＇](?=\p{M}*s(?![\p{L}\p{M}\p{N}]))/giu;
+const periodInWords = /(?<=[\p{L}\p{N}]{2}\p{M}*)\.(?=[\p{L}\p{N}]\p{M}*[\p{L}\p{N}])/gu;
+const escapes = /%[0-7][0-9a-f]|(?:%[89a-f][0-9a-f])+/gi;
 
-/** Parts the ending of a possessive, so that `Jane Roe's` has the words of `Jane Roe`. Keeps the length. */
-const parted = (text: string) => text.replace(possessive, " ");
+/**
+ * Parts words that a fold would join, so that `Jane Roe's` and `left.Jane Roe` have the words of `Jane Roe`, and reads
+ * escapes of links. Keeps the length: in place of the rest of an escape are marks, which a fold deletes.
+ */
+const parted = (text: string) =>
+  text.replace(escapes, unescaped).replace(possessive, " ").replace(periodInWords, " ");
+const unescaped = (escape: string) =>
+  Buffer.from(escape.replaceAll("%", ""), "hex").toString().padEnd(escape.length, "\u0301");
 const folded = (text: string) => fold(parted(text));
 
 /** Replaces each occurrence of a person's name in a text. */

@@ -32,6 +32,11 @@ forEachStore("whoever is suppressed is nowhere but in the list", async (t) => {
   const backup = join(temporaryFolder(t), "backup.tar");
   await text("backup", backup);
 
+  for (const reason of ["Jane Roe's wish", "mail of jane.roe@oak.example"])
+    assert.match(
+      await refusal(exitCodes.usage, "suppress add", "Jane Roe", "--reason", reason),
+      /The reason must not have the name/,
+    );
   const order = ["Jane Roe", "--reason", "objection, ticket 17"];
   const { version, ...done } = await json("suppress add", ...order);
   assert.deepEqual(done, { number: 1, withheld: 5, removed: [pinned, current, staged] });

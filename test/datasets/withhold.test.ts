@@ -78,11 +78,16 @@ test("other texts have [withheld] in place of the name as whole words, however i
     ["Ja\u0301ne R\u00f6e\u0301 left", "[withheld] left"],
     ["Ｊａｎｅ Ｒｏｅ", "[withheld]"],
     ["Mary Jane Roe jr", "Mary [withheld] jr"],
+    [
+      "He left.Jane Roe joined. Jane.Roe@oak.example",
+      "He left.[withheld] joined. [withheld]@oak.example",
+    ],
+    ["At oak.example/J%C3%A1ne%20Ro%c3%a9%20vita", "At oak.example/[withheld]%20vita"],
     ["Jane Roe Jane Roe", "[withheld] [withheld]"],
     ["Jane Roeper, Mijane Roe, Jane. Roe2, Jane Q. Roe", null],
     ["Roe Jane", null],
   ] as const;
-  const records = cases.map(([text], i) => gp(`g${i}`, { description: text }));
+  const records = cases.map(([text], i) => gp(`g${i + 10}`, { description: text }));
   const { of } = await imported(t, records, [suppressed("Jane Roe")]);
   const given = of("gp").map((one) => one["description"]);
   assert.deepEqual(
@@ -100,11 +105,13 @@ test("names of funds, aliases, titles and links lose the name", async (t) => {
         website: "https://www.example.com/team/jane-roe",
         funds: [{ name: "Jane Roe Fund II, LP" }],
       }),
+      gp("elm", { website: "https://elm.example/J%C3%A1n%C3%A9%20Ro%65.pdf" }),
       signal("hired", { title: "Oak hires Jane Roe", summary: "Jane Roe joins.", gps: ["oak"] }),
     ],
     [suppressed("Jane Roe")],
   );
-  const [oak] = of("gp");
+  const [elm, oak] = of("gp");
+  assert.equal(elm!["website"], "https://withheld.invalid/");
   assert.deepEqual(oak!["aliases"], ["[withheld] Partners", "Oak"]);
   assert.equal(oak!["website"], "https://withheld.invalid/");
   assert.equal(oak!["funds"][0].name, "[withheld] Fund II, LP");
@@ -113,7 +120,7 @@ test("names of funds, aliases, titles and links lose the name", async (t) => {
     [hired!["title"], hired!["summary"]],
     ["Oak hires [withheld]", "[withheld] joins."],
   );
-  assert.equal(result.withheldCount, 2);
+  assert.equal(result.withheldCount, 3);
 });
 
 test("evidence is quoted without the name, in every column", async (t) => {
@@ -290,4 +297,28 @@ test("a merge may link to what was left out, before or now, and loses the link a
     of("gp").map(({ name }) => name),
     ["Jane Roe Inc", "oak"],
   );
+});
+
+test("a limit to a GP that went, or to an alias that lost a name, holds for what a merge links to it", async (t) => {
+  const suppressions = ["Jane Roe Inc", "Jane Roe Group"].map((gp) =>
+    suppressed("Jane Roe", { gp }),
+  );
+  const { catalogue, of } = await imported(
+    t,
+    [gp("roe", { name: "Jane Roe Inc" }), gp("oak", { aliases: ["Jane Roe Group"] }), gp("elm")],
+    suppressions,
+  );
+  const records = ["roe", "oak", "elm"].flatMap((firm) => [
+    principal(`jane-${firm}`, [firm], { name: "Jane Roe" }),
+    project(`${firm}-flats`, { gps: [firm] }),
+    signal(`${firm}-sale`, { title: "Jane Roe sold.", project_ids: [`${firm}-flats`] }),
+  ]);
+  const options = { isMerge: true, suppressions, nowMilliseconds: day(2) };
+  await importRecords(catalogue, records, options);
+  assert.deepEqual(
+    of("principal").map(({ gps }) => gps.map(({ name }: any) => name)),
+    [["elm"]],
+  );
+  const titles = of("signal").map(({ title }): string => title);
+  assert.deepEqual(titles.toSorted(), ["Jane Roe sold.", "[withheld] sold.", "[withheld] sold."]);
 });
