@@ -67,7 +67,7 @@ function refuseUnfit({ name, gp, cik, crd, reason }: NewSuppression): void {
   const words = fold(name).split(" ").filter(Boolean).length;
   if (words < (limits.length === 0 ? 2 : 1))
     throw usageFault(
-      "A person is suppressed by the full name. It needs two words, unless --gp, --cik or --crd limits it.",
+      "A person is suppressed by the full name. It needs two words, or one where --gp, --cik or --crd limits it.",
     );
   if (masked(reason, [{ name, gp, cik, crd, number: 0 }]) !== reason)
     throw usageFault(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
+import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { mintId } from "#datasets/draft-record.ts";
 import { gp, principal } from "../datasets/published.ts";
@@ -178,3 +178,24 @@ forEachStore(
     assert.ok(!isNamed((await get(step)).text));
   },
 );
+
+test("a suppression that would find nobody, too many, or put the name into the audit log is refused", async (t) => {
+  const { start, refusal, json } = openPlace(await storePlace(t), temporaryFolder(t));
+  const because = ["--reason", "asked"];
+  for (const [args, words] of [
+    [["Jane", ...because], /needs two words/],
+    [["…", "--gp", "Oak", ...because], /needs two words/],
+    [["Jane Roe", "--gp", ".", ...because], /--gp needs the name/],
+    [["Jane Roe", "--gp", "Oak", "--cik", "5", ...because], /only one of/],
+    [["Jane Roe", "--crd", "5x", ...because], /up to 10 digits/],
+    [["Jane Roe", "--reason", "JANE ROE asked"], /must not have the name/],
+    [["Jane Roe"], /'--reason <text>' not specified/],
+  ] as const)
+    assert.match(await refusal(exitCodes.usage, "suppress add", ...args), words);
+  assert.deepEqual(await json("suppress list"), []);
+  assert.match(await refusal(exitCodes.conflict, "suppress remove 3"), /no suppression 3/);
+  assert.equal((await start("suppress add", "Jane", "--crd", "5", ...because)).exitCode, 0);
+  // Its number stays its own.
+  await start("suppress remove 1");
+  assert.equal((await json("suppress add", "Max Poe", ...because)).number, 2);
+});
