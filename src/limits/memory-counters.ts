@@ -164,12 +164,16 @@ function statusOf(
   admitted: boolean,
   requests: number,
 ): QuotaStatus {
-  // Written out instead of mapped, because this runs on every request.
-  return quotaStatus(admitted, [
-    statusIn(log, 0, quotas, now, admitted, requests),
-    statusIn(log, 1, quotas, now, admitted, requests),
-    statusIn(log, 2, quotas, now, admitted, requests),
-  ]);
+  const statuses = windows.map(({ name }, index) =>
+    windowStatus(
+      index,
+      quotas[name],
+      log.end - log.firsts[index]!,
+      resetIn(log, index, now),
+      admitted ? 0 : waitIn(log, index, quotas[name] - requests + 1, now),
+    ),
+  );
+  return quotaStatus(admitted, statuses);
 }
 
 /** Returns the quota status of a request. @param statuses minute, hour and day, in this order. */
@@ -192,24 +196,6 @@ function isAdmitted(log: SlidingLog, quotas: Quotas, now: number, requests: numb
   for (let index = 0; index < windows.length; index++)
     if (countIn(log, index, now) + requests > quotas[windows[index]!.name]) admitted = false;
   return admitted;
-}
-
-function statusIn(
-  log: SlidingLog,
-  index: number,
-  quotas: Quotas,
-  now: number,
-  admitted: boolean,
-  requests: number,
-): WindowStatus {
-  const quota = quotas[windows[index]!.name];
-  return windowStatus(
-    index,
-    quota,
-    log.end - log.firsts[index]!,
-    resetIn(log, index, now),
-    admitted ? 0 : waitIn(log, index, quota - requests + 1, now),
-  );
 }
 
 /**

@@ -59,10 +59,7 @@ function collect(
     // Never later than now, because a window would count such a request for longer than its own length.
     const time = Math.min(now, content.monotonicMicroseconds[place]! + shift);
     if (now - time >= dayMicroseconds) continue;
-    const account = content.accounts[place]!;
-    const times = into.get(account);
-    if (times === undefined) into.set(account, [time]);
-    else times.push(time);
+    into.getOrInsertComputed(content.accounts[place]!, () => []).push(time);
   }
 }
 
