@@ -16,10 +16,10 @@ import {
   readdirSync,
   readFileSync,
 } from "node:fs";
-import { open } from "node:fs/promises";
-import { join, dirname } from "node:path";
+import { basename, join, dirname } from "node:path";
 import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
+import { syncMeanwhile } from "#store/whole-file.ts";
 import type { Clock } from "./clocks.ts";
 import {
   type FinishedSegment,
@@ -370,18 +370,11 @@ function writeRecords(segment: Segment, records: Buffer): number {
 function syncSegment(segment: Segment): Promise<void> {
   const syncing = segment.synced.then(async () => {
     await syncFile(segment.fd);
-    if (!segment.isInFolder) await syncFolder(dirname(segment.path));
+    if (!segment.isInFolder) await syncMeanwhile(dirname(segment.path));
     segment.isInFolder = true;
   });
   segment.synced = syncing.catch(() => {});
   return syncing;
-}
-
-/** Syncs a folder. Windows has no way to do that and needs none. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === "win32") return;
-  await using handle = await open(folder, "r");
-  await handle.sync();
 }
 
 /** Length of a record in bytes. A record is one admitted request, with a checksum of its own. */
@@ -469,17 +462,14 @@ const segmentName = /^(\d{8})\.counts$/;
  */
 function listSegments(folder: string): string[] {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return segmentNames(folder).map((name) => join(folder, name));
+  return readdirSync(folder)
+    .filter((name) => segmentName.test(name))
+    .sort()
+    .map((name) => join(folder, name));
 }
 
 /** Returns a path that sorts after all segments in the folder. @throws as `listSegments`. */
 function nextSegmentPath(folder: string): string {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const highest = Math.max(0, ...segmentNames(folder).map((name) => Number.parseInt(name, 10)));
-  return join(folder, `${String(highest + 1).padStart(8, "0")}.counts`);
+  const numbers = listSegments(folder).map((path) => Number.parseInt(basename(path), 10));
+  return join(folder, `${String(Math.max(0, ...numbers) + 1).padStart(8, "0")}.counts`);
 }
-
-const segmentNames = (folder: string) =>
-  readdirSync(folder)
-    .filter((name) => segmentName.test(name))
-    .sort();

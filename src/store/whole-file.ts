@@ -43,18 +43,23 @@ export function writeSynced(path: string, content: string | Uint8Array): void {
   fsyncSync(file.fd);
 }
 
-/** Syncs a file or a folder to disk. Does nothing for a folder on Windows, which can sync only files. */
-export function syncPath(path: string): void {
+/** Opens a file or a folder to sync it. Returns null for a folder on Windows, which can sync only files. */
+function openToSync(path: string) {
   const isFolder = statSync(path).isDirectory();
-  if (isFolder && process.platform === "win32") return;
-  using opened = openForBlock(path, isFolder ? "r" : "r+");
-  fsyncSync(opened.fd);
+  if (isFolder && process.platform === "win32") return null;
+  return openForBlock(path, isFolder ? "r" : "r+");
 }
 
-/** Syncs a file to disk while this thread does other work, even if that never waits. */
+/** Syncs a file or a folder to disk. */
+export function syncPath(path: string): void {
+  using opened = openToSync(path);
+  if (opened !== null) fsyncSync(opened.fd);
+}
+
+/** Syncs a file or a folder to disk while this thread does other work, even if that never waits. */
 export async function syncMeanwhile(path: string): Promise<void> {
-  using opened = openForBlock(path, "r+");
-  await promisify(fsync)(opened.fd);
+  using opened = openToSync(path);
+  if (opened !== null) await promisify(fsync)(opened.fd);
 }
 
 export type OutputFile = ReturnType<typeof openOutputFile>;
