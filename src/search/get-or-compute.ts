@@ -14,3 +14,14 @@ export function getOrCompute<K, V extends {}>(
   if (value === undefined) map.set(key, (value = compute(key)));
   return value;
 }
+
+/** Does the same for a map of at most `max` entries, and drops the oldest to make room. */
+export function getOrKeep<V extends {}>(
+  map: Map<string, V>,
+  key: string,
+  max: number,
+  compute: () => V,
+): V {
+  if (map.size >= max && !map.has(key)) map.delete(map.keys().next().value!);
+  return getOrCompute(map, key, compute);
+}

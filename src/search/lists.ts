@@ -8,6 +8,7 @@ import {
   keptSet,
   makeBitset,
 } from "./bitset.ts";
+import { getOrCompute } from "./get-or-compute.ts";
 
 /** Lists of numbers: list i begins at `items[starts[i]]` and ends before `items[starts[i + 1]]`. */
 export interface Lists {
@@ -74,15 +75,15 @@ export function invertLists(
   count: number,
   order: Uint32Array = new Uint32Array(starts.length - 1).map((_, list) => list),
 ): Lists {
-  const ends = new Uint32Array(count + 1);
-  for (const item of items) ends[item + 1]!++;
-  for (let i = 0; i < count; i++) ends[i + 1]! += ends[i]!;
-  const next = ends.slice(0, count);
+  const owners = new Uint32Array(items.length);
   const lists = new Uint32Array(items.length);
+  let end = 0;
   order.forEach((list, number) => {
-    for (let i = starts[list]!; i < starts[list + 1]!; i++) lists[next[items[i]!]!++] = number;
+    const own = items.subarray(starts[list], starts[list + 1]);
+    owners.set(own, end);
+    lists.fill(number, end, (end += own.length));
   });
-  return { starts: ends, items: lists };
+  return packLists(count, owners, lists);
 }
 
 /** Adds the items of some lists to a set. @param chosen numbers of the lists. */
@@ -138,16 +139,13 @@ export const isLong = (length: number, size: number): boolean => length * positi
 export function openPositionLists({ starts, items }: Lists, size: number) {
   // Built on first use: most are never needed. If a position is in n lists on average, fewer than 128n are long.
   const made = new Map<number, Bitset>();
-  const makeSet = (list: number): Bitset => {
-    const set = keptSet(size, (bits) => addBits(bits, items, starts[list]!, starts[list + 1]!));
-    made.set(list, set);
-    return set;
-  };
+  const makeSet = (list: number): Bitset =>
+    keptSet(size, (bits) => addBits(bits, items, starts[list]!, starts[list + 1]!));
   return {
     addTo({ sets, own }: Union, list: number): void {
       const from = starts[list]!;
       const to = starts[list + 1]!;
-      if (isLong(to - from, size)) sets.push(made.get(list) ?? makeSet(list));
+      if (isLong(to - from, size)) sets.push(getOrCompute(made, list, makeSet));
       else addBits(own, items, from, to);
     },
   };

@@ -9,6 +9,7 @@ import {
   only,
   storeBits,
 } from "./bitset.ts";
+import { getOrKeep } from "./get-or-compute.ts";
 import {
   emptyUnion,
   isLong,
@@ -92,19 +93,12 @@ function matchSeveralWords(
       if (rank !== undefined) addBit(sets[rank]!, gp);
     });
   if (!isLong(byRarity[0]!.gpCount, gpCount)) return rankInto(unions.map(({ own }) => own));
-  let known = ofCommonWords.get(query);
-  if (known === undefined) {
-    known = unions.map(() => makeBitset(gpCount));
-    rankInto(known);
-    keep(ofCommonWords, query, known, commonNamesKept);
-  }
+  const known = getOrKeep(ofCommonWords, query, commonNamesKept, () => {
+    const made = unions.map(() => makeBitset(gpCount));
+    rankInto(made);
+    return made;
+  });
   unions.forEach(({ sets }, rank) => sets.push(known[rank]!));
-}
-
-/** Adds an entry to a map. Drops the oldest entry if the map already has `max`. */
-export function keep<V>(map: Map<string, V>, key: string, value: V, max: number): void {
-  if (map.size >= max) map.delete(map.keys().next().value!);
-  map.set(key, value);
 }
 
 /** Returns the GPs that have every word, possibly in different names. The set is valid until the next call. */
