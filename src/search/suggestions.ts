@@ -115,13 +115,6 @@ function differentTrigrams(folded: string, alphabet: Uint32Array): Set<number | 
 const suggestionsMax = 3;
 const similarityMin = 0.4;
 
-interface Likeness {
-  text: number;
-  /** Place in display order. */
-  place: number;
-  similarity: number;
-}
-
 /**
  * Returns at most `max` known texts that are most similar to a folded one, best first. The trigrams of both have a Dice
  * coefficient of at least 0.4 (L. R. Dice, Ecology 26, 1945). Equally similar texts are in display order.
@@ -131,7 +124,7 @@ export function suggest(index: SuggestionIndex, folded: string, max = suggestion
   const lists = [...asked]
     .map((trigram) => (typeof trigram === "number" ? placeOf(index.trigrams, trigram) : -1))
     .filter((list) => list !== -1);
-  const best: Likeness[] = [];
+  const best: { text: number; place: number; similarity: number }[] = [];
   for (const { count, sharedMax } of likeliestCounts(index, asked.size, lists.length)) {
     const similarityOf = (shared: number) => (2 * shared) / (asked.size + count);
     const worst = best.length < max ? similarityMin : best.at(-1)!.similarity;
