@@ -1,16 +1,14 @@
 /** Opens the two stores: files in a data folder, or tables in one PostgreSQL database. Each has a typed connection. */
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import {
   CompiledQuery,
   type DatabaseConnection,
   type Dialect,
   Kysely,
   PostgresDialect,
-  SqliteAdapter,
   type SqliteDatabase,
+  SqliteDialect,
   SqliteDriver,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
   sql,
   type Transaction,
 } from "kysely";
@@ -128,18 +126,14 @@ export function openStore<Tables>(shape: FileShape): Store<Tables> {
 }
 
 /**
- * Returns a Kysely dialect for node:sqlite: one connection, statements cached by text, and transactions that take the
- * write lock at once. Kysely's `destroy()` closes the connection.
+ * Returns a Kysely dialect for node:sqlite: one connection, and transactions that take the write lock at once. Kysely's `destroy()` closes the connection.
  * @param file path of the file, for error messages.
  */
 export function nodeSqliteDialect(connection: DatabaseSync, file: string): Dialect {
   const database = kyselyDatabase(connection, file);
-  return {
-    createDriver: () => new ImmediateDriver(database, connection),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-    createAdapter: () => new SqliteAdapter(),
-    createIntrospector: (kysely) => new SqliteIntrospector(kysely),
-  };
+  const dialect = new SqliteDialect({ database });
+  dialect.createDriver = () => new ImmediateDriver(database, connection);
+  return dialect;
 }
 
 /**
@@ -167,14 +161,7 @@ class ImmediateDriver extends SqliteDriver {
   }
 }
 
-/**
- * Maximum number of cached statements. The oldest are dropped first. Only lists of varying length make many different
- * ones.
- */
-const cachedStatementsMax = 200;
-
 function kyselyDatabase(connection: DatabaseSync, file: string): SqliteDatabase {
-  const cached = new Map<string, StatementSync>();
   const withFileNamed = <R>(work: () => R): R => {
     try {
       return work();
@@ -182,16 +169,11 @@ function kyselyDatabase(connection: DatabaseSync, file: string): SqliteDatabase 
       throw sqliteFault(error, file);
     }
   };
-  const statementOf = (sql: string): StatementSync => {
-    const statement = cached.getOrInsertComputed(sql, () => connection.prepare(sql));
-    if (cached.size > cachedStatementsMax) cached.delete(cached.keys().next().value!);
-    return statement;
-  };
   return {
     close: () => connection.close(),
     prepare: (sql) =>
       withFileNamed(() => {
-        const statement = statementOf(sql);
+        const statement = connection.prepare(sql);
         return {
           reader: statement.columns().length > 0,
           all: (values) => withFileNamed(() => statement.all(...values.map(bindable))),

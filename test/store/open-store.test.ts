@@ -238,24 +238,6 @@ test("a value that SQLite would take for something else is refused", async (t) =
     );
 });
 
-test("statements of the same text share one preparation and never each other's values", async (t) => {
-  const { connection, database } = await memory(t);
-  let preparations = 0;
-  const prepare = connection.prepare.bind(connection);
-  connection.prepare = (text) => {
-    preparations += 1;
-    return prepare(text);
-  };
-  const insert = (id: number) =>
-    database
-      .insertInto("thing")
-      .values({ id, value: `v${id}` })
-      .returning("value")
-      .executeTakeFirst();
-  for (let id = 1; id <= 50; id++) assert.equal((await insert(id))?.value, `v${id}`);
-  assert.equal(preparations, 1);
-});
-
 test("an SQLite that can lose commits is refused, and the versions without the fault are not", () => {
   for (const version of ["3.51.2", "3.50.99", "3.9.0", "2.99.99", "none"])
     assert.throws(() => refuseOldSqlite(version), /needs 3\.51\.3 or newer/, version);
