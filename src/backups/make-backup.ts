@@ -105,13 +105,10 @@ export function backupToStream(order: BackupOrder, sink: Sink): Promise<MadeBack
  * @throws BackupFault if there is nothing to back up, or a dataset's file or facts are wrong. Throws DatasetFault if
  *   `current` does not name a dataset.
  */
-async function gatherContents(order: BackupOrder, folder: string) {
-  try {
-    return await contentsOf(order, folder);
-  } catch (error) {
+const gatherContents = (order: BackupOrder, folder: string) =>
+  contentsOf(order, folder).catch((error: unknown) => {
     throw roomFault(error, folder);
-  }
-}
+  });
 
 async function contentsOf(order: BackupOrder, folder: string) {
   const { program, now, isControlOnly } = order;

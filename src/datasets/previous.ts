@@ -127,7 +127,8 @@ function draftAgain(
   { sourceIds, evidenceOf, keep }: DraftOrder,
 ): DraftRecord {
   const own = sourceIds.get(source)!;
-  const record = JSON.parse(document) as CanonicalRecord & Linked & Record<string, unknown>;
+  const record = JSON.parse(document) as CanonicalRecord &
+    Record<string, unknown> & { gps?: { id: string }[]; project_ids?: string[] };
   const links = linksText({
     statedAt: isTimeStated === 1 ? record.updated_at! : null,
     // A GP of another source is linked to by its public id.
@@ -146,8 +147,3 @@ function draftAgain(
 }
 
 const none: readonly string[] = [];
-
-interface Linked {
-  gps?: { id: string }[];
-  project_ids?: string[];
-}
