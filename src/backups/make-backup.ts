@@ -119,12 +119,9 @@ async function contentsOf(order: BackupOrder, folder: string) {
     names.map((name) => takeSnapshot(dataDir, name, folder, hasRequests)),
   );
   const snapshots = taken.filter((one) => one !== null);
-  const {
-    dataset,
-    pinned,
-    publications,
-    files: datasetFiles,
-  } = isControlOnly ? noDatasets : datasetContents(dataDir, folder);
+  const { files: datasetFiles, ...datasets } = isControlOnly
+    ? noDatasets
+    : datasetContents(dataDir, folder);
   const files = [...snapshots.map((one) => fileContent(one, one.copy)), ...datasetFiles];
   if (files.length === 0)
     throw new BackupFault(
@@ -134,9 +131,7 @@ async function contentsOf(order: BackupOrder, folder: string) {
     backup_format: backupFormat,
     made_at: new Date(now).toISOString(),
     program,
-    dataset,
-    pinned,
-    publications,
+    ...datasets,
     control_only: isControlOnly,
     requests: hasRequests,
     schema: Object.fromEntries(snapshots.map(({ path, steps }) => [path, steps])),
@@ -145,7 +140,7 @@ async function contentsOf(order: BackupOrder, folder: string) {
   const first = textContent(manifestName, `${JSON.stringify(manifest)}\n`);
   if (first.bytes > manifestBytesMax)
     throw new BackupFault(
-      `No backup was made: the list of ${publications.length} publications is too long for a backup. Set CHANGES_DAYS to fewer days and run 'gp-records datasets prune'.`,
+      `No backup was made: the list of ${manifest.publications.length} publications is too long for a backup. Set CHANGES_DAYS to fewer days and run 'gp-records datasets prune'.`,
     );
   return { manifest, files: [first, ...files] };
 }
@@ -285,21 +280,14 @@ function textContent(path: string, text: string): Content {
   };
 }
 
-interface Snapshot extends ManifestFile {
-  path: StoreName;
-  /** Steps applied to the database's schema. */
-  steps: string[];
-  /** Path of the copy. */
-  copy: string;
-}
-
 const busyMilliseconds = 5000;
 /** Number of pages copied at once: all, under one read lock. A copy that pauses starts again after each write. */
 const pagesAtOnce = 2 ** 31 - 1;
 
 /**
- * Copies a database as it is at one moment, while others keep reading and writing it. Returns null if there is none.
+ * Copies a database as it is at one moment, while others keep reading and writing it.
  * @param folder folder for the copy, which only its owner may read.
+ * @returns the copy and the steps of its schema; null if there is no database.
  * @throws BackupFault if the database is damaged or has been emptied, StoreFault if it cannot be read.
  */
 async function takeSnapshot(
@@ -307,7 +295,7 @@ async function takeSnapshot(
   name: StoreName,
   folder: string,
   hasRequests: boolean,
-): Promise<Snapshot | null> {
+) {
   const file = join(dataDir, name);
   // Unlike existsSync, this throws if the user may not enter the folder, instead of reporting a missing file.
   if (statSync(file, { throwIfNoEntry: false }) === undefined) return null;

@@ -1,5 +1,6 @@
 /** Reads and checks `manifest.json`, the first file of a backup. */
 import { versionShape } from "#datasets/generation.ts";
+import type { Finding } from "#records/check-record.ts";
 import type { Publication } from "#records/publication.ts";
 import { type Static, Type } from "#records/schema.ts";
 import { knownSteps, type StoreName, storeNames, unfitSchema } from "#store/schema-steps.ts";
@@ -121,12 +122,6 @@ const storesOf = ({ schema }: Manifest): [StoreName, readonly string[]][] =>
     const taken = schema[store];
     return taken === undefined ? [] : [[store, taken] as [StoreName, readonly string[]]];
   });
-
-interface Finding {
-  instancePath: string;
-  params: object;
-  message: string;
-}
 
 function firstFault([finding]: readonly Finding[]): string {
   const { instancePath, params, message } = finding!;

@@ -33,24 +33,21 @@ interface FilingsOrder {
   show?: (count: number, what: string) => void;
 }
 
-/** Opened filings, whose entries are made as they are asked for. The caller closes them. */
-interface OpenFilings {
-  entries: Iterable<SourceEntry>;
-  summary: FilingsSummary;
-  close: () => void;
-}
-
 /**
  * V8 flags for an import of filings. Without them V8 takes what is read and left again for lasting, and lets three times
  * the memory in use fill before it looks for garbage.
  */
 const v8Flags = ["--no-allocation-site-pretenuring", "--heap-growing-percent=20"] as const;
 
-/** Reads and resolves filings. @throws ImportFault if a path is not there, or a file is damaged. */
+/**
+ * Reads and resolves filings.
+ * @returns their entries, which are made as they are asked for. The caller closes them.
+ * @throws ImportFault if a path is not there, or a file is damaged.
+ */
 export async function openFilings(
   paths: readonly string[],
   { folder, source, minConfidence, namedPercentMin, show = () => {} }: FilingsOrder,
-): Promise<OpenFilings> {
+) {
   for (const flag of v8Flags) setFlagsFromString(flag);
   const { readFilings } = await import("#filings/folder.ts");
   const { resolveSponsors } = await import("#sponsors/resolve.ts");
@@ -89,11 +86,10 @@ export async function openFilings(
     const { named, unnamed } = figures.vehicles;
     const isUnnamed = named * 100 < (named + unnamed) * (namedPercentMin ?? 0);
     const refusal = isUnnamed ? "unnamed" : null;
-    return {
-      entries: counting(recordsOf(filings, resolution, options), filled, close),
-      summary: { report, figures, unmet: resolution.unmet, namedPercentMin, refusal },
-      close,
-    };
+    const { unmet } = resolution;
+    const summary: FilingsSummary = { report, figures, unmet, namedPercentMin, refusal };
+    const entries = counting(recordsOf(filings, resolution, options), filled, close);
+    return { entries, summary, close };
   } catch (error) {
     close();
     throw error;

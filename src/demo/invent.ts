@@ -80,15 +80,11 @@ export function* inventEarlier(size: Readonly<DemoSize>): Generator<SourceEntry>
       yield entryOf(++line, invent(number));
 }
 
-interface Inventor {
-  count: number;
-  invent: (number: number) => CanonicalRecord;
-  /** Share of records that the earlier source has besides. */
-  withdrawn: number;
-}
-
-/** Returns what invents each kind, to be used in this order: later kinds refer to earlier ones. */
-function inventorsOf({ seed, ...size }: Readonly<DemoSize>): readonly Inventor[] {
+/**
+ * Returns what invents each kind, to be used in this order: later kinds refer to earlier ones. `withdrawn` is the share
+ * of records that the earlier source has besides.
+ */
+function inventorsOf({ seed, ...size }: Readonly<DemoSize>) {
   const gps: InventedGp[] = [];
   const inventGp = gpInventor(seed);
   const invent = (number: number) => (gps[number - 1] = inventGp(number)).record;

@@ -8,7 +8,11 @@ const suggestionsMax = 3;
 /** Returns up to 3 similar names, the best first, by the Dice coefficient of their folded trigrams and letters. */
 export function nearest(wanted: string, names: Iterable<string>): string[] {
   const sought = gramsOf(wanted);
-  return Array.from(names, (name) => ({ name, likeness: dice(sought, gramsOf(name)) }))
+  return Array.from(names, (name) => {
+    const grams = gramsOf(name);
+    const shared = sought.intersection(grams).size;
+    return { name, likeness: (2 * shared) / (sought.size + grams.size) };
+  })
     .filter(({ likeness }) => likeness >= likenessMin)
     .sort((a, b) => b.likeness - a.likeness)
     .slice(0, suggestionsMax)
@@ -49,8 +53,4 @@ function gramsOf(text: string): Set<string> {
     grams.add(`${letter}${counts.get(letter)}`);
   }
   return grams;
-}
-
-function dice(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
-  return (2 * a.intersection(b).size) / (a.size + b.size);
 }

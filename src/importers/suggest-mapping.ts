@@ -24,13 +24,6 @@ import {
 import { nearest } from "./nearest.ts";
 import { readNumber } from "./numbers.ts";
 
-interface SuggestedMapping {
-  /** Draft of a mapping, with a text that begins with `chooseMark` wherever the operator has to decide. */
-  mapping: object;
-  /** Lines that say what was guessed, and what could not be. */
-  notes: string[];
-}
-
 /** A column of a table, with what its cells hold. */
 interface Column {
   name: string;
@@ -56,9 +49,11 @@ interface Draft {
 /**
  * Drafts a mapping for a table.
  * @param encoding encoding of the file; undefined to recognise it.
+ * @returns the draft, with a text that begins with `chooseMark` wherever the operator has to decide, and lines that say
+ *   what was guessed, and what could not be.
  * @throws ImportFault if the file is no table with a header and rows.
  */
-export async function suggestMapping(file: string, encoding?: Encoding): Promise<SuggestedMapping> {
+export async function suggestMapping(file: string, encoding?: Encoding) {
   const table = await readTable(file, encoding);
   const { kind, isSure } = kindOf(file, table);
   const draft: Draft = {

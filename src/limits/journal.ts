@@ -21,12 +21,7 @@ import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
 import { syncMeanwhile } from "#store/whole-file.ts";
 import type { Clock } from "./clocks.ts";
-import {
-  type FinishedSegment,
-  inTimeOfThisRun,
-  type Moment,
-  type SegmentContent,
-} from "./past-requests.ts";
+import { type FinishedSegment, inTimeOfThisRun, type SegmentContent } from "./past-requests.ts";
 import { dayMicroseconds } from "./policy.ts";
 
 interface JournalOptions {
@@ -380,10 +375,6 @@ function syncSegment(segment: Segment): Promise<void> {
 /** Length of a record in bytes. A record is one admitted request, with a checksum of its own. */
 export const recordBytes = 24;
 
-interface JournalRecord extends Moment {
-  account: number;
-}
-
 // All records pass through this one buffer, so that no buffer is allocated for a record or for the parts of its
 // checksum. Its fields: account u32, checksum u32, monotonic µs f64, wall ms f64, all little-endian.
 const bytes = Buffer.alloc(recordBytes);
@@ -405,7 +396,7 @@ function encodeRecord(
 }
 
 /** Returns the record at an offset of a segment. Returns null if its bytes are damaged. */
-function decodeRecord(segment: Buffer, offset: number): JournalRecord | null {
+function decodeRecord(segment: Buffer, offset: number) {
   segment.copy(bytes, 0, offset, offset + recordBytes);
   if (fields.getUint32(4, true) !== recordChecksum()) return null;
   return {

@@ -152,7 +152,6 @@ function powerOfTwoFrom(count: number): number {
 }
 
 const windowMicroseconds = windows.map((window) => window.seconds * 1e6);
-const none: readonly never[] = Object.freeze([]);
 
 /** Returns the log of an account that has sent no requests. */
 const newLog = () => openLog(windowMicroseconds);
@@ -178,7 +177,7 @@ function statusOf(
 
 /** Returns the quota status of a request. @param statuses minute, hour and day, in this order. */
 export function quotaStatus(admitted: boolean, statuses: readonly WindowStatus[]): QuotaStatus {
-  if (admitted) return { admitted, windows: statuses, violated: none, retryAfterSeconds: 0 };
+  if (admitted) return { admitted, windows: statuses, violated: [], retryAfterSeconds: 0 };
   const refusing = statuses.filter(({ waitSeconds }) => waitSeconds > 0);
   return {
     admitted,

@@ -64,7 +64,7 @@ function collect(
 }
 
 /** Readings of both clocks at one moment. */
-export interface Moment {
+interface Moment {
   monotonicMicroseconds: number;
   wallMilliseconds: number;
 }

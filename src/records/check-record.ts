@@ -9,7 +9,7 @@ import type { TSchema } from "./schema.ts";
 import { mayBeInUs, stateMembers, usStates } from "./us-states.ts";
 
 /** The parts of a validator's finding that decide how it is worded. */
-interface Finding {
+export interface Finding {
   keyword: string;
   instancePath: string;
   params: object;
@@ -27,16 +27,12 @@ const controlCharacter = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 export function checkRecord(record: unknown, isPlain = false): RecordFault[] {
   if (typeof record !== "object" || record === null || Array.isArray(record))
     return [{ field: "record", reason: "must be a JSON object" }];
-  const kind = (record as { record?: unknown }).record;
-  if (!isRecordKind(kind))
+  const kind = (record as { record?: unknown }).record as RecordKind;
+  if (!recordKinds.includes(kind))
     return [{ field: "record", reason: `must be one of ${recordKinds.join(", ")}` }];
   const validator = canonicalValidators[kind];
   if (!validator.Check(record)) return schemaFaults(kind, validator.Errors(record)[1]);
   return valueFaults(kind, record as Record<string, unknown>, isPlain);
-}
-
-function isRecordKind(value: unknown): value is RecordKind {
-  return typeof value === "string" && (recordKinds as readonly string[]).includes(value);
 }
 
 function schemaFaults(kind: RecordKind, findings: readonly Finding[]): RecordFault[] {

@@ -305,15 +305,12 @@ const isFacet = (name: string): name is FacetName => facetNames.some((one) => on
 const withoutFacets = (conditions: Filterable<never>): Filterable<never> =>
   Object.fromEntries(Object.entries(conditions).filter(([name]) => !isFacet(name)));
 
-/** Conditions of a filter, by their subject. */
-interface Conditions {
-  /** Conditions on a GP of the record, null if there are none. For GPs, conditions on the GP itself, never null. */
-  ofGp: GpFilter | null;
-  ofRecord: readonly (readonly [name: string, asked: Asked])[];
-}
-
-/** Sorts a filter's conditions. @throws Error if the kind has no condition of a given name. */
-function sortConditions(kind: RecordKind, filter: Filter): Conditions {
+/**
+ * Sorts a filter's conditions by their subject. `ofGp` is null if there are none on a GP of the record. For GPs it has
+ * those on the GP itself and is never null.
+ * @throws Error if the kind has no condition of a given name.
+ */
+function sortConditions(kind: RecordKind, filter: Filter) {
   const ofGp: Record<string, Asked> = {};
   const ofRecord: [string, Asked][] = [];
   for (const name in filter) {

@@ -19,9 +19,6 @@ export function filedOn({
   return String(year < 93 ? 2000 + year : 1900 + year);
 }
 
-/** Returns the address of an adviser's public page. */
-const adviserUrl = (crd: string): string => `https://adviserinfo.sec.gov/firm/summary/${crd}`;
-
 /** Returns a filing as the document that evidence is from. */
 export const formOf = (filing: FormD) =>
   ({
@@ -38,7 +35,7 @@ export const adviserFormOf = (filing: AdviserFiling | Firm) =>
     number: filing.filingId,
     filer: filing.legalName,
     filed_on: filing.filedOn,
-    url: adviserUrl(filing.crd),
+    url: `https://adviserinfo.sec.gov/firm/summary/${filing.crd}`,
   }) satisfies EvidenceDocument;
 
 /** Notices of one offering, oldest first. Never empty. */
