@@ -50,8 +50,6 @@ const fileSchema = Type.Object({
   sha256: hash(),
 });
 
-const boolean = () => Type.Unsafe<boolean>({ type: "boolean" });
-
 const steps = () => Type.Optional(Type.Array(shortText()));
 const stores = { "control.sqlite": steps(), "usage.sqlite": steps() } satisfies Record<
   StoreName,
@@ -68,9 +66,9 @@ const manifestSchema = Type.Object({
   /** Publications that lead to the served dataset, oldest first. The steps that they have are files in the backup. */
   publications: Type.Array(Type.Unsafe<Publication>(publicationSchema)),
   /** True for a backup of only accounts, keys, people and the audit log. */
-  control_only: boolean(),
+  control_only: Type.Boolean(),
   /** True if the backup includes the request log. */
-  requests: boolean(),
+  requests: Type.Boolean(),
   /** Steps of each database's schema. */
   schema: Type.Object(stores, { additionalProperties: false }),
   /** All files but the manifest, in archive order. */
@@ -86,7 +84,12 @@ export type Manifest = Static<typeof manifestSchema>;
  * @throws BackupFault with the reason if this program cannot restore the backup.
  */
 export async function readManifest(text: string, name: string): Promise<Manifest> {
-  const value = parseJson(text);
+  let value: unknown = null;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The fault is thrown below.
+  }
   const notOurs = (reason: string) =>
     new BackupFault(
       `${name} was not made by \`gp-records backup\`, or its manifest is damaged: ${reason}. Nothing was changed. If it is a backup, copy it here again; otherwise restore from another one.`,
@@ -157,12 +160,3 @@ export const stepPaths = (publications: readonly Publication[]): Set<string> =>
       step === null ? [] : [`datasets/changes/changes-${from}..${version}.ndjson`],
     ),
   );
-
-/** Parses JSON. Returns null if the text is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}

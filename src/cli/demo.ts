@@ -22,7 +22,6 @@ import { showProgress } from "./output.ts";
 import { changePublished } from "./suppressions.ts";
 
 const demoAccount = "demo";
-const keyLifetimeMilliseconds = dayMilliseconds;
 
 /**
  * Returns the settings of a demo: anybody may browse, or sign up without reading mail. Only errors are logged unless
@@ -156,7 +155,7 @@ async function demoKey(control: ControlStore, dataDir: string, now: number): Pro
   // A key may still work although its file is gone. The new key replaces it.
   for (const lost of await listKeys(control, { accountNumber: account.number, now }))
     if (lost.isDemo && isLive(lost)) await revokeKey(control, lost.id, now, service);
-  const expiresAt = now + keyLifetimeMilliseconds;
+  const expiresAt = now + dayMilliseconds;
   const order = { account, name: "demo", expiresAt, isDemo: true, actor: service, now };
   const { key } = await issueKey(control, order);
   // Removed first: an existing file would keep its mode.

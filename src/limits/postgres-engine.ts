@@ -39,7 +39,7 @@ export function openPostgresEngine(
     query(statements.forget).catch(() => {});
   };
 
-  const engine: Engine = {
+  return {
     place: placeName(url),
     groupsMax: 128,
     async connect(onLost) {
@@ -84,7 +84,6 @@ export function openPostgresEngine(
       session = null;
     },
   };
-  return engine;
 }
 
 /**
