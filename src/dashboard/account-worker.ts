@@ -41,8 +41,7 @@ export const explainedMax = 512;
 const tooManyExplained =
   "Too many records are being explained at once. Try again when some of those requests are answered.";
 
-export function openAccountWorker(options: AccountWorkerOptions) {
-  const { settings, quota, reportError } = options;
+export function openAccountWorker({ settings, quota, reportError }: AccountWorkerOptions) {
   let thread: RunningThread | null = null;
   let shown: ToAccountWorker | null = null;
   let number = 0;

@@ -1,9 +1,8 @@
 /** A screen of the pages for people: who may use it, the requests it gets and the replies it gives. */
-import type { Client } from "#accounts/throttle.ts";
 import type { Membership } from "#accounts/members.ts";
 import type { Passwords } from "#accounts/passwords.ts";
 import type { SignedIn } from "#accounts/sessions.ts";
-import { TooOften } from "#accounts/throttle.ts";
+import { type Client, TooOften } from "#accounts/throttle.ts";
 import type { ChangesReader } from "#datasets/joined-steps.ts";
 import type { Explained } from "#records/explanation.ts";
 import type { ReadModel } from "#search/read-model.ts";

@@ -9,7 +9,7 @@ import { type Actor, operator, service, writeAudit } from "#store/audit.ts";
 import type { ApiKeyTable, ControlTransaction } from "#store/control-tables.ts";
 import { DomainError } from "#store/store-fault.ts";
 import { dayMilliseconds, hourMilliseconds } from "#store/durations.ts";
-import { makeId, makeToken } from "#store/random-text.ts";
+import { makeId } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { exactTime } from "#words.ts";
 import { digestKey, hintOf, makeKey } from "./api-key.ts";
@@ -254,9 +254,6 @@ function refuseEnded(old: ApiKeyTable, now: number): void {
     refuse(`has already been rotated. Rotate '${old.replaced_by}', which replaced it.`);
   if (state === "expired") refuse(`expired at ${exactTime(old.expires_at!)}. ${another}`);
 }
-
-/** Returns a one-time value for a form that creates or rotates a key. */
-export const newForm = makeToken;
 
 /** A person, one of their accounts, and the time in ms since 1970, for work on the account's keys. */
 export interface OwnKeys {

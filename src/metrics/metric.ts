@@ -18,11 +18,9 @@ export interface Metric {
   samples(): Iterable<Sample>;
 }
 
-type Reading = (name: string, help: string, read: () => number | null) => Metric;
-
 const reading =
-  (type: Metric["type"]): Reading =>
-  (name, help, read) => ({
+  (type: Metric["type"]) =>
+  (name: string, help: string, read: () => number | null): Metric => ({
     name,
     type,
     help,

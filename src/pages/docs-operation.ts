@@ -327,11 +327,11 @@ function pairsField({ example }: Operation): Html {
 }
 
 /** Reports whether a member may be `null`. */
-const isNullable = ({ type }: MemberSchema): boolean => typesOf(type).includes("null");
+const isNullable = ({ type }: MemberSchema): boolean => [type].flat().includes("null");
 
 /** Returns a type in words, such as `text`, `date` or `list of ids`. */
 function typeWords(schema: MemberSchema): string {
-  const [type] = typesOf(schema.type);
+  const [type] = [schema.type].flat();
   switch (type) {
     case "array":
       return `list of ${plurals[typeWords(schema.items ?? {})] ?? "values"}`;
@@ -343,9 +343,6 @@ function typeWords(schema: MemberSchema): string {
       return type ?? "any";
   }
 }
-
-const typesOf = (type: MemberSchema["type"]): readonly string[] =>
-  typeof type === "string" ? [type] : (type ?? []);
 
 const plurals: Readonly<Record<string, string>> = {
   text: "texts",

@@ -9,13 +9,13 @@ import {
   createOwnKey,
   listKeys,
   liveKeysMax,
-  newForm,
   overlaps,
   revokeKey,
   revokeOwnKey,
   rotateKey,
   rotateOwnKey,
 } from "#keys/keys.ts";
+import { makeToken } from "#store/random-text.ts";
 import { controlWithAccount, day, hour, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
 import { faultOf, openPeople } from "../support/people.ts";
@@ -148,7 +148,7 @@ async function openOwn(t: Parameters<typeof openPeople>[0]) {
   const order = (name: string, now: number, form: string) =>
     createOwnKey(control, { ...own, name, expiresAt: null, form, now });
   const create = async (name = "web", now = noon) => {
-    const made = await order(name, now, newForm());
+    const made = await order(name, now, makeToken());
     assert.ok("key" in made);
     return made;
   };
@@ -157,7 +157,7 @@ async function openOwn(t: Parameters<typeof openPeople>[0]) {
       ...own,
       id,
       overlapMilliseconds,
-      form: newForm(),
+      form: makeToken(),
       now,
     });
     assert.ok("issued" in made);
@@ -169,13 +169,13 @@ async function openOwn(t: Parameters<typeof openPeople>[0]) {
 
 test("a form that is sent again makes no second key, whoever resends it and whenever", async (t) => {
   const { control, own, order, keys } = await openOwn(t);
-  const form = newForm();
+  const form = makeToken();
   const outcomes = await Promise.all(Array.from({ length: 5 }, () => order("web", noon, form)));
   const [made, ...others] = outcomes.toSorted((one) => ("key" in one ? -1 : 1));
   assert.ok(made !== undefined && "key" in made);
   for (const other of others) assert.deepEqual(other, { repeatedId: made.id });
   assert.equal((await keys()).length, 1);
-  const rotation = { ...own, id: made.id, overlapMilliseconds: 0, form: newForm() };
+  const rotation = { ...own, id: made.id, overlapMilliseconds: 0, form: makeToken() };
   const first = await rotateOwnKey(control, rotation);
   assert.ok("issued" in first);
   const repeated = await rotateOwnKey(control, rotation);
@@ -229,7 +229,7 @@ test("a rotation ends the old key at once or after one of the stated times, by a
     assert.equal(old?.state, overlap === 0 ? "expired" : "expiring");
   }
   const { id } = await create("of Ada");
-  const order = { account, person: bob.person.id, id, form: newForm(), now: noon };
+  const order = { account, person: bob.person.id, id, form: makeToken(), now: noon };
   await assert.rejects(
     rotateOwnKey(control, { ...order, overlapMilliseconds: 2 * hour }),
     faultOf("invalid", /at once, in 1 hour, in 24 hours or in 7 days/),
@@ -251,7 +251,7 @@ test("whoever left an account has no say over its keys any more", async (t) => {
   const refused = faultOf("refused", /no longer a member/);
   await assert.rejects(revokeOwnKey(control, { ...order, id }), refused);
   await assert.rejects(
-    createOwnKey(control, { ...order, name: "late", expiresAt: null, form: newForm() }),
+    createOwnKey(control, { ...order, name: "late", expiresAt: null, form: makeToken() }),
     refused,
   );
 });

@@ -104,12 +104,13 @@ function switcher({ accounts, account }: SignedIn): Part {
   return accounts.length > 1 && postForm("/account/switch", "Switch", field, "quiet");
 }
 
-/** Returns a page with a single message, such as a reason for a refusal. @param next link below the message. */
+/** Message of a page, and the link below it. */
+type Words = [title: string, text: Part, next?: { href: string; label: string }];
+
+/** Returns a page with a single message, such as a reason for a refusal. */
 export const wordPage = (
   request: Shown,
-  title: string,
-  text: Part,
-  next: { href: string; label: string } = { href: "/account", label: "To your account" },
+  ...[title, text, next = { href: "/account", label: "To your account" }]: Words
 ): string =>
   accountPage(request, {
     title,
@@ -117,8 +118,6 @@ export const wordPage = (
       <p>${text}</p>
       <p><a class="button" href="${next.href}">${next.label}</a></p>`,
   });
-
-type Words = [title: string, text: Part, next?: { href: string; label: string }];
 
 /** Returns a reply with a single message. */
 export const wordReply = (request: Shown, status: number, ...words: Words): Reply =>

@@ -25,7 +25,6 @@ import {
   type ListedKey,
   listKeys,
   liveKeysMax,
-  newForm,
   overlapDefault,
   overlaps,
   type OwnKeys,
@@ -40,6 +39,7 @@ import { counted, dayText, exactTime, grouped, relativeTime } from "#pages/prose
 import { sparkline } from "#pages/plot.ts";
 import { DomainError } from "#store/store-fault.ts";
 import { dayMilliseconds } from "#store/durations.ts";
+import { makeToken } from "#store/random-text.ts";
 import { type LastUse, readLastUse } from "#usage/recording.ts";
 import { readDaysByKey } from "#usage/totals.ts";
 
@@ -160,7 +160,7 @@ const newKeyForm = (typed: URLSearchParams, now: number): Html =>
   postForm(
     "/account/keys",
     "Create key",
-    html`${hidden("form", newForm())}
+    html`${hidden("form", makeToken())}
       ${field({ name: "name", label: "Name", hint: "the program that will use it", value: typed.get("name") ?? "", lengthMax: 100 })}
       ${choice("expiry", "Expires", expiries(now), typed.get("expiry") ?? "90")}
       <p class="muted">The whole key is shown once, on the next page. Have a safe place ready.</p>`,
@@ -251,7 +251,7 @@ function keyForms(key: KeyView, now: number): Html {
   const action = `/account/keys/${key.id}`;
   const name = field({ name: "name", label: "Name", value: key.name, lengthMax: 100 });
   const overlap = choice("overlap", "This key ends", overlapChoices, String(overlapDefault));
-  const rotation = html`${hidden("form", newForm())} ${overlap}`;
+  const rotation = html`${hidden("form", makeToken())} ${overlap}`;
   return html`<h2>Rename</h2>
     ${postForm(`${action}/rename`, "Rename key", name, "quiet")}
     ${

@@ -62,7 +62,10 @@ export const signInRoutes: readonly Route[] = [
   route("/account", "anyone", {
     GET: ({ signedIn }) => seeOther(signedIn === null ? "/account/sign-in" : "/account/keys"),
   }),
-  route("/account/sign-in", "anyone", { GET: show, POST: take }),
+  route("/account/sign-in", "anyone", {
+    GET: (request) => signInPage(request, ownPath(request.query.get("next"))),
+    POST: take,
+  }),
   route("/account/sign-up", "anyone", asking("sign-up")),
   route("/account/forgot", "anyone", asking("reset")),
   route("/account/link", "anyone", {
@@ -82,10 +85,6 @@ const addressLengthMax = 254;
 /** Returns the address as typed. Returns undefined if no form was sent. */
 export const typedAddress = ({ form }: AccountRequest): string | undefined =>
   form.get("email")?.slice(0, addressLengthMax);
-
-function show(request: AccountRequest): string {
-  return signInPage(request, ownPath(request.query.get("next")));
-}
 
 async function take(request: AccountRequest): Promise<Reply> {
   const { form, client, now } = request;
