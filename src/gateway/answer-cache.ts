@@ -25,25 +25,21 @@ const overheadBytes = 1024;
 
 /** Opens a cache. @param bytesMax maximum memory in bytes; 0 to keep nothing. */
 export function openAnswerCache(bytesMax: number) {
-  const entries =
-    bytesMax === 0
-      ? undefined
-      : new LRUCache<string, SentBody>({
-          maxSize: bytesMax,
-          maxEntrySize: Math.max(1, Math.floor(bytesMax * shareMax)),
-          sizeCalculation: sizeOf,
-        });
+  const entries = new LRUCache<string, SentBody>({
+    maxSize: Math.max(1, bytesMax),
+    maxEntrySize: Math.max(1, Math.floor(bytesMax * shareMax)),
+    sizeCalculation: sizeOf,
+  });
   let hits = 0;
   let misses = 0;
   return {
     find(tag: string): SentBody | undefined {
-      const found = entries?.get(tag);
+      const found = entries.get(tag);
       if (found === undefined) misses++;
       else hits++;
       return found;
     },
     add(answer: SentBody): void {
-      if (entries === undefined) return;
       answer.body = unshared(answer.body);
       entries.set(answer.tag, answer);
     },
@@ -56,21 +52,20 @@ export function openAnswerCache(bytesMax: number) {
         const body = unshared(compressed);
         answer.encoded[encoding] = body;
         // The size has changed, so the entry is added again. An entry removed meanwhile stays removed.
-        const entry = entries?.peek(answer.tag);
-        if (entry === answer) {
-          entries!.delete(answer.tag);
-          entries!.set(answer.tag, entry);
+        if (entries.peek(answer.tag) === answer) {
+          entries.delete(answer.tag);
+          entries.set(answer.tag, answer);
         }
         return body;
       });
     },
     /** Empties the cache. Called when another dataset becomes current. */
-    clear: () => entries?.clear(),
+    clear: () => entries.clear(),
     metrics: [
       counter("gp_records_cache_hits_total", "Answers found in the cache", () => hits),
       counter("gp_records_cache_misses_total", "Answers not found in the cache", () => misses),
-      gauge("gp_records_cache_entries", "Answers in the cache", () => entries?.size ?? 0),
-      gauge("gp_records_cache_bytes", "Memory of the cache", () => entries?.calculatedSize ?? 0),
+      gauge("gp_records_cache_entries", "Answers in the cache", () => entries.size),
+      gauge("gp_records_cache_bytes", "Memory of the cache", () => entries.calculatedSize),
     ],
   };
 }
