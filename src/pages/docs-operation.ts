@@ -326,7 +326,6 @@ function pairsField({ example }: Operation): Html {
   </label>`;
 }
 
-/** Reports whether a member may be `null`. */
 const isNullable = ({ type }: MemberSchema): boolean => [type].flat().includes("null");
 
 /** Returns a type in words, such as `text`, `date` or `list of ids`. */

@@ -42,7 +42,6 @@ export interface Side {
   name: string;
   /** The page's label, on the line that unfolds if there is no room for the side. */
   label: string;
-  /** Lists of links. */
   links: Part;
 }
 

@@ -99,7 +99,6 @@ function nothing(model: ReadModel, text: string): Html {
   </div>`;
 }
 
-/** Maximum number of suggestions, by kind. */
 const suggestedMax = { gp: 4, principal: 3, project: 3 };
 /** Minimum number of letters and digits for which names are suggested. A single one would match too many. */
 const suggestedFrom = 2;
