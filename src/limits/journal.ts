@@ -83,10 +83,8 @@ export function openJournal({ dir, clock, onFault }: JournalOptions) {
     /** Adds a record to the buffer. Writes the buffer if it is full. Never throws. */
     append(account: number, now: number): void {
       if (isClosed) return;
-      bufferedBytes += encodeRecord(account, now, clock.wallMilliseconds()).copy(
-        buffer,
-        bufferedBytes,
-      );
+      encodeRecord(buffer, bufferedBytes, account, now, clock.wallMilliseconds());
+      bufferedBytes += recordBytes;
       bufferedAt = now;
       if (bufferedBytes === buffer.length) write();
       isDue = true;
@@ -375,38 +373,32 @@ function syncSegment(segment: Segment): Promise<void> {
 /** Length of a record in bytes. A record is one admitted request, with a checksum of its own. */
 export const recordBytes = 24;
 
-// All records pass through this one buffer, so that no buffer is allocated for a record or for the parts of its
-// checksum. Its fields: account u32, checksum u32, monotonic µs f64, wall ms f64, all little-endian.
-const bytes = Buffer.alloc(recordBytes);
-const beforeChecksum = bytes.subarray(0, 4);
-const afterChecksum = bytes.subarray(8);
-const fields = new DataView(bytes.buffer, bytes.byteOffset, recordBytes);
-
-/** Returns the bytes of a record, valid until another record is encoded or decoded. */
+/** Writes a record: account u32, checksum u32, monotonic µs f64, wall ms f64, all little-endian. */
 function encodeRecord(
+  into: Buffer,
+  at: number,
   account: number,
   monotonicMicroseconds: number,
   wallMilliseconds: number,
-): Buffer {
-  fields.setUint32(0, account, true);
-  fields.setFloat64(8, monotonicMicroseconds, true);
-  fields.setFloat64(16, wallMilliseconds, true);
-  fields.setUint32(4, recordChecksum(), true);
-  return bytes;
+): void {
+  into.writeUInt32LE(account, at);
+  into.writeDoubleLE(monotonicMicroseconds, at + 8);
+  into.writeDoubleLE(wallMilliseconds, at + 16);
+  into.writeUInt32LE(recordChecksum(into, at), at + 4);
 }
 
 /** Returns the record at an offset of a segment. Returns null if its bytes are damaged. */
-function decodeRecord(segment: Buffer, offset: number) {
-  segment.copy(bytes, 0, offset, offset + recordBytes);
-  if (fields.getUint32(4, true) !== recordChecksum()) return null;
+function decodeRecord(segment: Buffer, at: number) {
+  if (segment.readUInt32LE(at + 4) !== recordChecksum(segment, at)) return null;
   return {
-    account: fields.getUint32(0, true),
-    monotonicMicroseconds: fields.getFloat64(8, true),
-    wallMilliseconds: fields.getFloat64(16, true),
+    account: segment.readUInt32LE(at),
+    monotonicMicroseconds: segment.readDoubleLE(at + 8),
+    wallMilliseconds: segment.readDoubleLE(at + 16),
   };
 }
 
-const recordChecksum = () => crc32(afterChecksum, crc32(beforeChecksum));
+const recordChecksum = (bytes: Buffer, at: number) =>
+  crc32(bytes.subarray(at + 8, at + recordBytes), crc32(bytes.subarray(at, at + 4)));
 
 /** Length of a header in bytes: a whole number of records, so that each record begins at a multiple of its length. */
 export const headerBytes = 3 * recordBytes;
