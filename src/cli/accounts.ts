@@ -303,8 +303,7 @@ export const accountCommands = family("accounts", "create accounts and change wh
 
 /** Words that `--changes` takes, each with its value in the store. */
 const changesOf = { yes: true, no: false, default: null } as const;
-type Access = keyof typeof changesOf;
-const accesses = Object.keys(changesOf) as Access[];
+const accesses = Object.keys(changesOf) as (keyof typeof changesOf)[];
 const accessOf = ({ changes }: Plan) => accesses.find((one) => changesOf[one] === changes)!;
 
 const planJson = ({ name, quotas, changes, accounts, createdAt }: Plan) => ({

@@ -19,12 +19,12 @@ export const withUsage = <R>(
   work: (usage: UsageStore) => Promise<R>,
 ): Promise<R> => withStore(context, ({ openUsage }) => openUsage, work);
 
-type Stores = typeof import("#store/stores.ts");
-
 /** Opens a store for some work, and finishes an interrupted restore first. Loads the stores' code when called. */
 async function withStore<S extends ControlStore | UsageStore, R>(
   { environment }: CliContext,
-  openOf: (stores: Stores) => (dataDir: string, config: Config) => Promise<S>,
+  openOf: (
+    stores: typeof import("#store/stores.ts"),
+  ) => (dataDir: string, config: Config) => Promise<S>,
   work: (store: S) => Promise<R>,
 ): Promise<R> {
   const config = readConfig(environment);

@@ -192,8 +192,6 @@ export const auditCommands = family("audit", "show who changed what", [
   }),
 ]);
 
-type RowOptions = Readonly<Record<keyof typeof rowOptions, boolean>>;
-
 interface RowOutput<Row> {
   columns: readonly Column<Row>[];
   /** Names of the columns of the table for people. */
@@ -205,7 +203,7 @@ interface RowOutput<Row> {
 /** Prints rows. CSV is printed page by page, so it may be larger than memory. */
 async function printRows<Row>(
   { print }: CliContext,
-  { csv, json }: RowOptions,
+  { csv, json }: Readonly<Record<keyof typeof rowOptions, boolean>>,
   { columns, shown, none }: RowOutput<Row>,
   pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
 ): Promise<void> {

@@ -50,14 +50,8 @@ export function readNameList(bytes: Buffer, file: string, max: number): WantedGp
   return wanted;
 }
 
-interface Line {
-  /** Number of the line, from 1. */
-  line: number;
-  /** Values of `columns`; only the name if the list has no header. */
-  cells: string[];
-}
-
-function readLines(file: string, text: string): Line[] {
+/** Returns each line, numbered from 1, with the values of `columns`, or only the name if the list has no header. */
+function readLines(file: string, text: string): { line: number; cells: string[] }[] {
   const all = text.split(/\r\n|\r|\n/);
   const namesBy = (delimiter: string) => all[0]!.split(delimiter).map(fold);
   const delimiter = delimiters.find((one) => namesBy(one).includes("name"));

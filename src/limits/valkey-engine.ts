@@ -37,7 +37,7 @@ export async function openValkeyEngine(
   const { place, connect, disconnect, send, takesAnyKeys } = await openConnection(url);
 
   const call = async (
-    script: Script,
+    script: ReturnType<typeof scriptOf>,
     keys: readonly string[],
     values: readonly string[],
   ): Promise<unknown> => {
@@ -119,8 +119,6 @@ export async function openValkeyEngine(
     },
   };
 }
-
-type Script = ReturnType<typeof scriptOf>;
 
 const scriptOf = (text: string) => ({
   text,

@@ -2,26 +2,16 @@
 import { isDate } from "./fields.ts";
 import type { MemberSchema, TSchema } from "./schema.ts";
 
-/**
- * How texts are compared: folded; by every spelling of a market; by their digits without leading zeros; or as they are.
- */
-type Comparison = "text" | "market" | "digits" | "id";
-
 /** Condition that one of a record's texts equals a requested one. */
 export interface Equality<R> {
   readonly by: "equality";
   /** Text for the reference; backticks mark code. */
   readonly meaning: string;
   readonly of: (record: R) => string | null | undefined | readonly string[];
-  readonly as: Comparison;
+  /** How texts are compared: folded; by every spelling of a market; by their digits without leading zeros; as they are. */
+  readonly as: "text" | "market" | "digits" | "id";
   /** Closed list of the texts, if there is one. */
   readonly values?: readonly string[];
-}
-
-interface NumberBounds {
-  readonly minimum: number;
-  readonly maximum: number;
-  readonly isWhole: boolean;
 }
 
 /** Condition that a record's date or number is in a range. A year or a month is in it if any of its days is. */
@@ -29,7 +19,7 @@ export interface Range<R> {
   readonly by: "range";
   readonly meaning: string;
   /** Bounds of the numbers; null for dates. */
-  readonly numbers: NumberBounds | null;
+  readonly numbers: Readonly<{ minimum: number; maximum: number; isWhole: boolean }> | null;
   readonly of: (record: R) => string | number | null;
   /** True if lists can be sorted by it. */
   readonly isSortable: boolean;

@@ -1,12 +1,8 @@
 /** Caches values in maps. Node 24, on which the library runs, has no `Map.prototype.getOrInsertComputed`. */
-interface AnyMap<K, V> {
-  get(key: K): V | undefined;
-  set(key: K, value: V): unknown;
-}
 
 /** Returns the value of a key, and computes it first if there is none. */
 export function getOrCompute<K, V extends {}>(
-  map: AnyMap<K, V>,
+  map: { get(key: K): V | undefined; set(key: K, value: V): unknown },
   key: K,
   compute: (key: K) => V,
 ): V {

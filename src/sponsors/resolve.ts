@@ -101,8 +101,6 @@ interface House {
   name: string | null;
 }
 
-type Houses = ReturnType<typeof openHouses>;
-
 const crdKey = (crd: string) => `crd:${crd}`;
 const cikKey = ({ cik }: Vehicle) => `cik:${cik}`;
 const byNumber = (a: string, b: string) => Number(a) - Number(b);
@@ -268,7 +266,10 @@ function houseKeys({ filings }: PlacedVehicle, { stem, firm }: Candidate): strin
 const hubFilings = 60;
 
 /** Joins vehicles that nothing names to those with which they share an address and a person. */
-function joinClusters(vehicles: readonly PlacedVehicle[], houses: Houses): void {
+function joinClusters(
+  vehicles: readonly PlacedVehicle[],
+  houses: ReturnType<typeof openHouses>,
+): void {
   const placed = vehicles.flatMap((vehicle) =>
     vehicle.filings.map(({ addressHash, people }) => ({ vehicle, addressHash, people })),
   );
