@@ -7,17 +7,9 @@ import { openPostgresRetention, openRetention } from "./retention.ts";
 import type { WriterMessage, WriterReply, WriterSetting } from "./writer.ts";
 import { openPostgresWrites, openWrites } from "./writes.ts";
 
-/** Store that batches are written to. With SQLite, calls are finished when they return. */
-interface OpenStore {
-  write(batch: NumberedBatch): void | Promise<void>;
-  /** Removes some old records. Returns true if another step may remove more. */
-  tidy(now: number): boolean | Promise<boolean>;
-  close(): void;
-}
-
 const { dataDir, databaseUrl, busyMilliseconds, retention, writer } = workerData as WriterSetting;
 const port = parentPort!;
-let store: OpenStore | undefined;
+let store: Awaited<ReturnType<typeof openStore>> | undefined;
 let queue = Promise.resolve();
 let isTidying = false;
 /**
@@ -72,19 +64,23 @@ function tidy(now: number): void {
   });
 }
 
-async function openStore(): Promise<OpenStore> {
+/**
+ * Opens the store that batches are written to. Its `tidy` removes some old records, and returns true if another step may
+ * remove more. With SQLite, calls are finished when they return.
+ */
+async function openStore() {
   if (databaseUrl !== null) return openPostgresStore(databaseUrl);
   const connection = openFile(usageShape(dataDir, busyMilliseconds));
   const write = openWrites(connection, retention.logDays > 0);
   return {
-    write: ({ batch }) => write(batch),
+    write: ({ batch }: NumberedBatch) => write(batch),
     tidy: openRetention(connection, retention),
     close: () => connection.close(),
   };
 }
 
 /** Opens a store that connects with its first write, and again after an outage. */
-async function openPostgresStore(url: string): Promise<OpenStore> {
+async function openPostgresStore(url: string) {
   const { openLastingSession } = await import("#store/postgres.ts");
   const removeOld = openPostgresRetention(retention);
   // A server crash may lose the last second's writes. Usage is not worth a wait for the disk at each commit.
