@@ -57,14 +57,10 @@ export async function removeMember(control: ControlStore, change: MemberChange):
 }
 
 /** Ends a person's own membership. @throws DomainError `not_found` if there is none, `conflict` for the last owner. */
-export async function leaveAccount(
-  control: ControlStore,
-  change: Omit<MemberChange, "actor">,
-): Promise<void> {
-  await control.write((transaction) =>
+export const leaveAccount = (control: ControlStore, change: Omit<MemberChange, "actor">) =>
+  control.write((transaction) =>
     deleteMember(transaction, { ...change, actor: change.person, action: "member.left" }),
   );
-}
 
 /** Deletes a membership, inside a transaction. @throws as `leaveAccount` does. */
 export async function deleteMember(

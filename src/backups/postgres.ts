@@ -213,7 +213,11 @@ async function storeDatasets(session: PostgresSession, folder: string): Promise<
 
 /** Refuses a database in use. @throws BackupFault if it has a running server or rows. */
 async function refuseTaken(session: PostgresSession, place: string): Promise<void> {
-  const tables = await existing(session, [...filledTables, "instance"]);
+  const found = await session.query<{ name: string }>(
+    "select tablename as name from pg_tables where schemaname = current_schema() and tablename = any($1)",
+    [[...filledTables, "instance"]],
+  );
+  const tables = found.map(({ name }) => name);
   const instances = tables.includes("instance") ? await listInstances(session) : [];
   const running = instances.find(({ live }) => live);
   if (running !== undefined)
@@ -227,13 +231,4 @@ async function refuseTaken(session: PostgresSession, place: string): Promise<voi
         `Nothing was restored: the table ${table} in ${place} has rows. Name an empty database with --to.`,
       );
   }
-}
-
-/** Returns the names that belong to existing tables. */
-async function existing(session: PostgresSession, names: readonly string[]): Promise<string[]> {
-  const found = await session.query<{ name: string }>(
-    "select tablename as name from pg_tables where schemaname = current_schema() and tablename = any($1)",
-    [names],
-  );
-  return found.map(({ name }) => name);
 }

@@ -123,29 +123,23 @@ export async function removeOldAudit(
   let removed = 0;
   // The search needs no lock. Usually it finds no old entry, and then no writer has to wait.
   while (signal?.aborted !== true && (await oldNumbers(control.database, before, 1)).length > 0) {
-    removed += await control.write((transaction) => removeStep(transaction, before, now));
+    removed += await control.write(async (transaction) => {
+      const numbers = await oldNumbers(transaction, before, entriesPerStep);
+      if (numbers.length === 0) return 0;
+      const detail = { removed: numbers.length, before };
+      // This entry is written before the deletion, so that it never gets the number of a removed entry.
+      await writeAudit(transaction, "audit.pruned", { actor: service, detail, now });
+      await transaction
+        .deleteFrom("audit")
+        .where("number", "<=", numbers.at(-1)!)
+        .where("at", "<", before)
+        .where("action", "!=", keptForGood)
+        .execute();
+      return numbers.length;
+    });
     await yieldToEventLoop();
   }
   return removed;
-}
-
-async function removeStep(
-  transaction: ControlTransaction,
-  before: string,
-  now: number,
-): Promise<number> {
-  const numbers = await oldNumbers(transaction, before, entriesPerStep);
-  if (numbers.length === 0) return 0;
-  const detail = { removed: numbers.length, before };
-  // This entry is written before the deletion, so that it never gets the number of a removed entry.
-  await writeAudit(transaction, "audit.pruned", { actor: service, detail, now });
-  await transaction
-    .deleteFrom("audit")
-    .where("number", "<=", numbers.at(-1)!)
-    .where("at", "<", before)
-    .where("action", "!=", keptForGood)
-    .execute();
-  return numbers.length;
 }
 
 /** Returns the numbers of up to `max` removable entries, oldest first. */

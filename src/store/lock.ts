@@ -22,22 +22,18 @@ export function takeLock(path: string, busyMessage: string): Lock {
     chmodSync(path, 0o600);
   } catch (error) {
     db?.close();
-    throw lockFault(error, path, busyMessage);
+    const fault = sqliteFault(error, path);
+    const kind = fault instanceof StoreFault ? fault.kind : "unusable";
+    if (kind === "busy") throw new StoreFault("busy", busyMessage);
+    if (kind === "full") throw fault;
+    throw new StoreFault(
+      "unusable",
+      `The lock file ${path} cannot be locked: ${(error as Error).message}. Make sure that this user may write to the file and its folder. If the file is damaged, stop every gp-records that uses this folder and remove the file, which holds no data.`,
+      { cause: error },
+    );
   }
   const held = db;
   return { release: () => held.close() };
-}
-
-function lockFault(error: unknown, path: string, busyMessage: string): unknown {
-  const fault = sqliteFault(error, path);
-  const kind = fault instanceof StoreFault ? fault.kind : "unusable";
-  if (kind === "busy") return new StoreFault("busy", busyMessage);
-  if (kind === "full") return fault;
-  return new StoreFault(
-    "unusable",
-    `The lock file ${path} cannot be locked: ${(error as Error).message}. Make sure that this user may write to the file and its folder. If the file is damaged, stop every gp-records that uses this folder and remove the file, which holds no data.`,
-    { cause: error },
-  );
 }
 
 function isRunning(pid: number): boolean {
