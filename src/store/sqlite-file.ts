@@ -20,38 +20,31 @@ export interface FileShape {
  * @throws DomainError `conflict` if this version cannot use the schema, StoreFault `busy` if another process holds the
  *   write lock, `full` or `unusable` if the folder or the file cannot be used.
  */
-export function openFile(shape: FileShape): DatabaseSync {
+export function openFile({ file, steps, pragmas, busyMilliseconds }: FileShape): DatabaseSync {
   refuseOldSqlite();
-  createPrivateFile(shape.file);
+  createPrivateFile(file);
   let connection: DatabaseSync | undefined;
   try {
-    connection = new DatabaseSync(shape.file, {
-      timeout: shape.busyMilliseconds,
+    connection = new DatabaseSync(file, {
+      timeout: busyMilliseconds,
       enableForeignKeyConstraints: true,
     });
-    makeReady(connection, shape);
+    const known = steps.map(({ name }) => name);
+    const taken = schemaSteps(connection);
+    const unfit = unfitSchema(known, taken);
+    if (unfit !== null)
+      throw new DomainError(
+        "conflict",
+        `${file} ${unfit.fault}. Nothing was changed. ${unfit.remedy}`,
+      );
+    connection.exec(pragmas);
+    useWriteAheadLog(connection, busyMilliseconds);
+    if (taken.length < known.length) takeSteps(connection, steps);
     return connection;
   } catch (error) {
     connection?.close();
-    throw sqliteFault(error, shape.file);
+    throw sqliteFault(error, file);
   }
-}
-
-function makeReady(
-  connection: DatabaseSync,
-  { file, steps, pragmas, busyMilliseconds }: FileShape,
-): void {
-  const known = steps.map(({ name }) => name);
-  const taken = schemaSteps(connection);
-  const unfit = unfitSchema(known, taken);
-  if (unfit !== null)
-    throw new DomainError(
-      "conflict",
-      `${file} ${unfit.fault}. Nothing was changed. ${unfit.remedy}`,
-    );
-  connection.exec(pragmas);
-  useWriteAheadLog(connection, busyMilliseconds);
-  if (taken.length < known.length) takeSteps(connection, steps);
 }
 
 /** Applies the missing steps in one transaction: all of them, or none if one fails or the process dies. */
