@@ -24,7 +24,7 @@ export type SignedIn = NonNullable<Awaited<ReturnType<typeof findSession>>>;
  */
 export async function findSession(control: ControlStore, token: string, now: number) {
   const { database } = control;
-  const sessions = openSessions(database, now).selectAll();
+  const sessions = liveSessions(database, now).selectAll();
   const row = await sessions.where("digest", "=", digestToken(token)).executeTakeFirst();
   if (row === undefined) return undefined;
   const person = await personRow(database, "id", row.person);
@@ -41,7 +41,7 @@ export async function findSession(control: ControlStore, token: string, now: num
  * Lists a person's sessions that have not ended, most recently used first. `seenAt` may be up to a minute too early.
  */
 export const listSessions = (database: ControlDatabase, person: string, now: number) =>
-  openSessions(database, now)
+  liveSessions(database, now)
     .select(["id", "created_at as createdAt", "seen_at as seenAt", "network", "browser"])
     .where("person", "=", person)
     .orderBy("seen_at", "desc")
@@ -117,7 +117,7 @@ async function markSeen(control: ControlStore, id: string, now: number): Promise
 }
 
 /** Returns a query of sessions that have not ended. One ends after some days, or after 12 hours without a request. */
-const openSessions = (database: ControlDatabase, now: number) =>
+const liveSessions = (database: ControlDatabase, now: number) =>
   database
     .selectFrom("session")
     .where("ends_at", ">", new Date(now).toISOString())
