@@ -6,7 +6,6 @@ import {
   type NewSuppression,
   removeSuppression,
 } from "#datasets/suppressions.ts";
-import { masked } from "#datasets/withhold.ts";
 import { fold } from "#records/fold.ts";
 import { counted } from "#words.ts";
 import { argument, command, family, neededOption, option, parameter } from "./command.ts";
@@ -36,7 +35,7 @@ const add = command({
   example: "suppress add 'Jane Roe' --gp 'Acme Capital' --reason 'objection of 2 March, ticket 17'",
   run: async ({ name, gp = null, cik = null, crd = null, reason }, context) => {
     const order = { name, gp, cik, crd, reason };
-    refuseUnfit(order);
+    await refuseUnfit(order);
     return changeDatasets(context, (store) =>
       withControl(context, async (control) => {
         const number = await control.write((transaction) =>
@@ -60,7 +59,8 @@ const add = command({
 });
 
 /** Throws a CommandFault if a suppression would find nobody, or too many, or if the audit log would have the name. */
-function refuseUnfit({ name, gp, cik, crd, reason }: NewSuppression): void {
+async function refuseUnfit({ name, gp, cik, crd, reason }: NewSuppression): Promise<void> {
+  const { masked } = await import("#datasets/withhold.ts");
   const limits = [gp, cik, crd].filter((one) => one !== null);
   if (limits.length > 1) throw usageFault("Give only one of --gp, --cik and --crd.");
   if (limits.some((one) => fold(one) === "")) throw usageFault("--gp needs the name of a GP.");
