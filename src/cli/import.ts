@@ -379,7 +379,7 @@ function importText(imported: Imported, context: CliContext): string {
   lines.push(
     `Source '${given.source}': ${counted(read, filings === undefined ? "line" : "record")} read, ${count(accepted)} accepted, ${count(rejections.count)} rejected.`,
   );
-  if (result.linkedNames > 0)
+  if (result.linkedNames !== null)
     lines.push(`${counted(result.linkedNames, "name")} linked to a GP of another source.`);
   if (result.withheldCount > 0)
     lines.push(`${counted(result.withheldCount, "record")} withheld for suppressions.`);

@@ -62,6 +62,7 @@ const add = command({
 async function refuseUnfit({ name, gp, cik, crd, reason }: NewSuppression): Promise<void> {
   const { masked } = await import("#datasets/withhold.ts");
   const limits = [gp, cik, crd].filter((one) => one !== null);
+  if (reason.trim() === "") throw usageFault("--reason needs a text, for the audit log.");
   if (limits.length > 1) throw usageFault("Give only one of --gp, --cik and --crd.");
   if (limits.some((one) => fold(one) === "")) throw usageFault("--gp needs the name of a GP.");
   const words = fold(name).split(" ").filter(Boolean).length;

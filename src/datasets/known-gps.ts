@@ -11,6 +11,7 @@ const unsure = { basis: "named_sponsor", confidence: 0.6 } as const;
 export function openKnownGps(previous: Previous, sources: readonly string[]) {
   let index: ReadonlyMap<string, string | null> | undefined;
   const replaced = new Map<string, string>();
+  let isAsked = false;
   const find = (gp: CanonicalGp, source: string) => {
     index ??= indexGps(previous.gpDocuments(sources.includes(source) ? source : ""));
     const [byId, ...others] = new Set(externalKeys(gp).flatMap((key) => index!.get(key) ?? []));
@@ -21,10 +22,13 @@ export function openKnownGps(previous: Previous, sources: readonly string[]) {
   return {
     /** Ids that became links, by the source ids of the GPs that rows named. */
     replaced: replaced as ReadonlyMap<string, string>,
+    /** Returns the number of names that became links. Returns null if no row names a source. */
+    countLinked: () => (isAsked ? replaced.size : null),
     /** Returns an entry with links in place of the named GPs that are GPs of the source that it names. */
     link(entry: SourceEntry): SourceEntry {
       const { known, namedGps } = entry;
       if (known === undefined) return entry;
+      isAsked = true;
       let isSure = true;
       const links = new Map<string, string>();
       for (const gp of namedGps) {

@@ -76,8 +76,8 @@ export interface ImportResult {
   refusal: Refusal | null;
   sourceSize: SourceSize;
   changes: Changes;
-  /** Number of named GPs that became links to GPs of another source. */
-  linkedNames: number;
+  /** Number of named GPs that became links to GPs of another source; null if no row names such a source. */
+  linkedNames: number | null;
   /** Number of records of the dropped demo source; 0 unless the outcome is `built`. */
   droppedCount: number;
   /** Number of records that were left out for suppressions, or in which a text was withheld; 0 if it was refused. */
@@ -251,7 +251,7 @@ async function build({
     ([name]) => name !== source && !dropped.includes(name),
   );
   const otherNames = others.map(([name]) => name);
-  const { link, replaced } = openKnownGps(previous, otherNames);
+  const { link, replaced, countLinked } = openKnownGps(previous, otherNames);
   const withheldIds = suppressions.length === 0 ? [] : previous.withheldIds();
   const linkable = former === null ? [] : withheldIds;
   const order = { source, entries, texts, former, withheldIds: linkable, link, onRead };
@@ -263,7 +263,7 @@ async function build({
   const unpublished = { droppedCount: 0, withheldCount: 0 };
   const result = {
     collected,
-    linkedNames: replaced.size,
+    linkedNames: countLinked(),
     refusal,
     sourceSize,
     reports: masked(reports, suppressions),

@@ -1,4 +1,5 @@
 /** The list of suppressions, in the control store: people who are kept out of every dataset. */
+import { fold } from "#records/fold.ts";
 import { listAudit, operator, writeAudit } from "#store/audit.ts";
 import type { ControlDatabase, ControlTables, ControlTransaction } from "#store/control-tables.ts";
 import { DomainError } from "#store/store-fault.ts";
@@ -28,7 +29,7 @@ export async function addSuppression(
   const { name, gp, cik, crd, reason } = given;
   const all = await listSuppressions(transaction);
   const isSame = (one: Suppression) =>
-    one.name === name && one.gp === gp && one.cik === cik && one.crd === crd;
+    fold(one.name) === fold(name) && one.gp === gp && one.cik === cik && one.crd === crd;
   const same = all.find(isSame)?.number;
   if (same !== undefined) {
     const again = transaction.updateTable("suppression").set({ applied_at: null });

@@ -60,7 +60,7 @@ test("an import reports what it read, accepted and changed, and what it publishe
     unchanged: 0,
     withheld: 0,
     demo_removed: 0,
-    linked_names: 0,
+    linked_names: null,
     unlinked: 0,
     links_dropped: [],
     source_records: { before: 0, now: 2 },

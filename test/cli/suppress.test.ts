@@ -189,6 +189,7 @@ test("a suppression that would find nobody, too many, or put the name into the a
     [["Jane Roe", "--gp", "Oak", "--cik", "5", ...because], /only one of/],
     [["Jane Roe", "--crd", "5x", ...because], /up to 10 digits/],
     [["Jane Roe", "--reason", "JANE ROE asked"], /must not have the name/],
+    [["Jane Roe", "--reason", " "], /--reason needs a text/],
     [["Jane Roe"], /'--reason <text>' not specified/],
   ] as const)
     assert.match(await refusal(exitCodes.usage, "suppress add", ...args), words);
@@ -198,4 +199,5 @@ test("a suppression that would find nobody, too many, or put the name into the a
   // Its number stays its own.
   await start("suppress remove 1");
   assert.equal((await json("suppress add", "Max Poe", ...because)).number, 2);
+  assert.equal((await json("suppress add", "MAX POÉ", ...because)).number, 2);
 });
