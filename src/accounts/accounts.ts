@@ -338,8 +338,17 @@ export async function close(
   { account, actor, now }: Closing,
 ): Promise<void> {
   const { id } = await requireOpenNumber(transaction, account);
-  await revokeAll(transaction, { account, actor, now });
-  await closeRows(transaction, { account, id, at: new Date(now).toISOString() });
+  const at = new Date(now).toISOString();
+  const revoked = await transaction
+    .updateTable("api_key")
+    .set({ revoked_at: at })
+    .where("account", "=", account)
+    .where("revoked_at", "is", null)
+    .returning("id")
+    .execute();
+  for (const { id: subject } of revoked)
+    await writeAudit(transaction, "key.revoked", { actor, account, subject, now });
+  await closeRows(transaction, { account, id, at });
   await writeAudit(transaction, "account.closed", { actor, account, subject: id, now });
 }
 
@@ -356,21 +365,6 @@ export async function closeRows(
     .set({ closed_at: at, name: id, name_folded: id, plan: null })
     .where("number", "=", account)
     .execute();
-}
-
-async function revokeAll(
-  transaction: ControlTransaction,
-  { account, actor, now }: Closing,
-): Promise<void> {
-  const revoked = await transaction
-    .updateTable("api_key")
-    .set({ revoked_at: new Date(now).toISOString() })
-    .where("account", "=", account)
-    .where("revoked_at", "is", null)
-    .returning("id")
-    .execute();
-  for (const { id: subject } of revoked)
-    await writeAudit(transaction, "key.revoked", { actor, account, subject, now });
 }
 
 /** Maximum length of an account's or a key's name, in characters. */

@@ -122,13 +122,11 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
      */
     make(version: string, file: OfferedFile): Promise<MadeFile> {
       if (file.made !== null) return Promise.resolve(file.made);
-      const key = `${version}/${file.name}`;
-      const begun = making.get(key);
-      if (begun !== undefined) return begun;
-      const begin = last.then(() => makeNow(version, file)).catch(wordRoom);
-      making.set(key, begin);
-      last = begin.catch(() => {}).then(() => making.delete(key));
-      return begin;
+      return making.getOrInsertComputed(`${version}/${file.name}`, (key) => {
+        const begun = last.then(() => makeNow(version, file)).catch(wordRoom);
+        last = begun.catch(() => {}).then(() => making.delete(key));
+        return begun;
+      });
     },
     /** Removes the files of datasets that are no longer offered. @param current version that is served from now on. */
     tidy(current: string): void {
