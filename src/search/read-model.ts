@@ -17,6 +17,7 @@ import {
   type Combination,
   countBits,
   everyBit,
+  forEachBit,
   clear,
   hasBit,
   isKept,
@@ -124,7 +125,7 @@ export function openReadModel(parts: DatasetParts): ReadModel {
   /** Set of signals that no longer changes → the signals' GPs. */
   const gpsOfKept = new WeakMap<Bitset, Bitset>();
   let gpsOfSignal: Lists | undefined;
-  const sorted = new Map<string, Uint32Array>();
+  const sorted = new Map<string, SortedPositions>();
   let isClosed = false;
   const countOf = (kind: RecordKind) => documentCount(parts.documents[kind]);
   const every = eachOf(recordKinds, (kind) => everyBit(countOf(kind)));
@@ -218,13 +219,14 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     return { all: narrow(found.all), ranks: found.ranks.map(narrow), misses };
   }
 
-  /** Returns all positions of a kind in an order. */
-  const sortedBy = (kind: RecordKind, order: Order): Uint32Array =>
+  const sortedBy = (kind: RecordKind, order: Order): SortedPositions =>
     getOrCompute(sorted, `${kind} ${order.by} ${order.isDescending}`, () => {
       const { by, isDescending } = order;
-      if (by !== "signal_date") return own[kind].order(by, isDescending);
-      const latest = latestSignals(parts, own.signal.places("date"));
-      return sortByPlaces(latest, own.gp.byId(), isDescending);
+      if (by !== "signal_date") return withPlaces(own[kind].order(by, isDescending));
+      const byId = own.gp.byId();
+      return withPlaces(
+        sortByPlaces(latestSignals(parts, own.signal.places("date")), byId, isDescending),
+      );
     });
 
   const setsOf = (kind: RecordKind, name: string): ValueSets =>
@@ -356,16 +358,36 @@ const latestSignals = ({ recordsOfGp: { signal } }: DatasetParts, places: Int32A
     return first === end ? -1 : places[signal.items[first]!]!;
   });
 
-/** Returns the positions of a page. @param total number of positions found. @param order all positions of the kind. */
+/** All positions of a kind in an order, and the place of each position in it. */
+interface SortedPositions {
+  order: Uint32Array;
+  placeOf: Uint32Array;
+}
+
+function withPlaces(order: Uint32Array): SortedPositions {
+  const placeOf = new Uint32Array(order.length);
+  order.forEach((position, place) => (placeOf[position] = place));
+  return { order, placeOf };
+}
+
+/** Less than one in this many positions are sorted rather than looked for in the order of all. */
+const positionsOfFew = 128;
+
 function pageInOrder(
   found: Bitset,
   total: number,
-  order: Uint32Array,
+  { order, placeOf }: SortedPositions,
   { limit, offset }: Bounds,
 ): number[] {
+  if (total * positionsOfFew < order.length) {
+    const places = new Uint32Array(total);
+    let count = 0;
+    forEachBit(only(found), (position) => (places[count++] = placeOf[position]!));
+    return Array.from(places.sort().subarray(offset, offset + limit), (place) => order[place]!);
+  }
   const page: number[] = [];
-  const wanted = Math.min(limit, total - offset);
-  for (let i = 0, skip = offset; page.length < wanted; i++)
+  let skip = offset;
+  for (let i = 0; i < order.length && page.length < limit && offset < total; i++)
     if (hasBit(found, order[i]!) && skip-- <= 0) page.push(order[i]!);
   return page;
 }
