@@ -55,7 +55,7 @@ const tables = {
     /** Response time in hundredths of a millisecond. */
     hundredths: "integer not null",
     status: "smallint not null",
-    /** Request id in Latin-1. */
+    /** Request id, packed by `packRequestId`. */
     id: "bytea not null",
     query: "text",
   },
@@ -97,7 +97,7 @@ export const sqliteUsageSchema = statements({
   // SQLite adds the row's number to every index.
   indexed: "",
   isoTime: "strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch')",
-  readableId: "cast(id as text)",
+  readableId: "case when substr(id, 1, 1) < x'20' then lower(hex(id)) else cast(id as text) end",
 });
 
 /**
@@ -107,7 +107,8 @@ export const sqliteUsageSchema = statements({
 export const postgresUsageSchema = `${statements({
   indexed: ", number",
   isoTime: `to_char(to_timestamp(at / 1000.0) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
-  readableId: "convert_from(id, 'LATIN1')",
+  readableId:
+    "case when substring(id from 1 for 1) < '\\x20' then encode(id, 'hex') else convert_from(id, 'LATIN1') end",
 })
   .join(";\n\n")
   .replaceAll(/\btext\b/g, 'text collate "C"')

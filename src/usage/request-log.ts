@@ -4,6 +4,7 @@ import type { Column } from "#csv.ts";
 import type { UsageStore } from "#store/stores.ts";
 import type { AnsweredRequest } from "./recording.ts";
 import type { StatusClass } from "./totals.ts";
+import { packRequestId, readRequestId } from "./writes.ts";
 
 /** A request read from the log. */
 export interface LoggedRequest extends AnsweredRequest {
@@ -100,7 +101,7 @@ function conditionsOf(filter: RequestFilter): RawBuilder<unknown>[] {
     conditions.push(sql`request.status >= ${first} and request.status < ${first + 100}`);
   }
   if (requestId !== undefined)
-    conditions.push(sql`request.id = ${Buffer.from(requestId, "latin1")}`);
+    conditions.push(sql`request.id = ${Uint8Array.from(packRequestId(requestId))}`);
   if (since !== undefined) conditions.push(sql`request.at >= ${since}`);
   if (until !== undefined) conditions.push(sql`request.at < ${until}`);
   return conditions;
@@ -126,6 +127,6 @@ function requestOf(row: Row): LoggedRequest {
   return {
     ...others,
     at: new Date(at).toISOString(),
-    requestId: Buffer.from(id).toString("latin1"),
+    requestId: readRequestId(id),
   };
 }
