@@ -91,8 +91,11 @@ async function prepareCluster(): Promise<string> {
   const root = join(import.meta.dirname, "../..");
   const madeOf = [
     "bench/postgres.ts",
+    "src/store/control-tables.ts",
+    "src/store/dataset-tables.ts",
     "src/store/postgres-schema.ts",
     "src/store/postgres-steps.ts",
+    "src/store/usage-schema.ts",
     "test/support/postgres.ts",
   ].map((path) => readFileSync(join(root, path), "utf8"));
   const facts = JSON.stringify([findPostgres(), unprivilegedUser() ?? null, madeOf]);
