@@ -109,7 +109,7 @@ async function serve(request: AccountRequest, sent: PageRequest): Promise<Reply>
     const text = "Nothing was changed. Open the page here, and send the form from that page.";
     return wordReply(request, 403, "This form was not sent from this site", text);
   }
-  const refused = refuse(known.found, request) ?? countRequest(known.found, request, sent);
+  const refused = refuse(known.found, request) ?? countRequest(known.found, request);
   if (refused !== null) return refused;
   const sentForm = request.method === "POST" ? await readForm(request, sent) : null;
   if (sentForm !== null && "status" in sentForm) return sentForm;
@@ -178,17 +178,16 @@ function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
  * Counts a request for its person, or for its network if nobody is signed in. Returns a refusal or null. Does not count
  * public pages, whose forms have other limits.
  */
-function countRequest({ access, isBackground }: Route, request: AccountRequest, sent: PageRequest) {
-  const { services, method, signedIn, client } = request;
+function countRequest({ access, isBackground }: Route, request: AccountRequest) {
+  const { services, method, signedIn, client, monotonicMicroseconds: now } = request;
   if (access === "anyone") return null;
   const kind = method === "POST" ? "form" : isBackground === true ? "background" : "view";
-  const now = sent.monotonicMicroseconds;
   const { personLimiter: limiter } = services;
   const tooMany =
     signedIn === null
       ? limiter.takeAnonymous(client.address, kind, now)
       : limiter.take(signedIn.person.id, kind, now);
-  return tooMany === null ? null : tooManyPage(request, sent, kind, tooMany);
+  return tooMany === null ? null : tooManyPage(request, kind, tooMany);
 }
 
 const countedWords: Readonly<Record<PersonRequest, string>> = {
@@ -199,7 +198,6 @@ const countedWords: Readonly<Record<PersonRequest, string>> = {
 
 function tooManyPage(
   request: AccountRequest,
-  { path, query }: PageRequest,
   kind: PersonRequest,
   { name, quota, retryAfterSeconds }: TooMany,
 ): Reply {
@@ -213,7 +211,7 @@ function tooManyPage(
     can try again at <time datetime="${freeAt}">${exactTime(freeAt)}</time>.
     ${kind === "form" && "Nothing was changed."}
     ${isAnonymous ? "If you sign in, a limit of your own applies." : "API calls are counted separately, so your keys keep working."}`;
-  const again = { href: query === "" ? path : `${path}?${query}`, label: "Try again" };
+  const again = { href: withQuery(request.path, request.query), label: "Try again" };
   const next = kind === "form" ? undefined : again;
   return laterReply(request, 429, retryAfterSeconds, `Too many ${what}`, text, next);
 }
