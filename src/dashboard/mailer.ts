@@ -14,14 +14,8 @@ export interface Mailer {
   close(): Promise<void>;
 }
 
-interface Retries {
-  /** Pauses before the second and the third attempt, in ms. */
-  pausesMilliseconds: readonly number[];
-  /** Longest wait of `close`, in ms. */
-  closeMilliseconds: number;
-}
-
-const defaultRetries: Retries = { pausesMilliseconds: [5000, 60_000], closeMilliseconds: 1500 };
+/** Pauses before the second and the third attempt, and the longest wait of `close`. */
+const defaultRetries = { pausesMilliseconds: [5000, 60_000], closeMilliseconds: 1500 };
 /** Maximum number of messages in the queue. Bounds memory during a long outage of the mail server. */
 const queuedMax = 1000;
 
