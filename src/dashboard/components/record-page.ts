@@ -1,7 +1,6 @@
 /** The page of a GP, a person or a project: one shape, the cards of its two columns, and tables of records. */
 import {
   type AccountRequest,
-  type Given,
   moved,
   type ReaderRequest,
   type Route,
@@ -87,20 +86,19 @@ export const recordRoute = <R extends AnyRecord>(
   show: (found: Found<R>) => Promise<RecordPage>,
 ): Route =>
   route(`${browsePaths[kind]}/{id}`, "reader", {
-    GET: (request) =>
-      readRecords(request, async (model): Promise<Given> => {
-        const id = request.names["id"]!;
-        const [record] = (await findRecords<R>(model, kind, { id: [id] }, 1)).records;
-        if (record === undefined) {
-          const next = { href: browsePaths[kind], label: `Browse ${nouns[kind][1]}` };
-          const why = "It may no longer be published, or the address may be incomplete.";
-          return wordReply(request, 404, `There is no such ${nouns[kind][0]}`, why, next);
-        }
-        // A former id leads to its GP.
-        if (record.id !== id) return moved(`${browsePaths[kind]}/${record.id}`, request.query);
-        const found = { record, model, request, today: model.parts.updatedAt.slice(0, 10) };
-        return pageOf(kind, found, await show(found));
-      }),
+    GET: readRecords(async (request, model) => {
+      const id = request.names["id"]!;
+      const [record] = (await findRecords<R>(model, kind, { id: [id] }, 1)).records;
+      if (record === undefined) {
+        const next = { href: browsePaths[kind], label: `Browse ${nouns[kind][1]}` };
+        const why = "It may no longer be published, or the address may be incomplete.";
+        return wordReply(request, 404, `There is no such ${nouns[kind][0]}`, why, next);
+      }
+      // A former id leads to its GP.
+      if (record.id !== id) return moved(`${browsePaths[kind]}/${record.id}`, request.query);
+      const found = { record, model, request, today: model.parts.updatedAt.slice(0, 10) };
+      return pageOf(kind, found, await show(found));
+    }),
   });
 
 function pageOf(

@@ -387,13 +387,13 @@ const unpublished =
 const suspended =
   "Until the operator of this service lifts the suspension, its keys are refused and these pages show no records. Ask the operator why the account is suspended.";
 
-/** Returns a page of records, or a reply that says why there are none. @param show makes the page from the records. */
-export function readRecords(
-  request: ReaderRequest,
-  show: (model: ReadModel) => Given | Promise<Given>,
-): Given | Promise<Given> {
-  const model = request.services.model();
-  if (model === null) return laterReply(request, 503, 5, "No records to show", unpublished);
-  if (isSuspended(request)) return wordReply(request, 403, "This account is suspended", suspended);
-  return show(model);
-}
+/** Returns a function that shows records, or says why there are none. @param show makes a page from the records. */
+export const readRecords =
+  <R extends ReaderRequest>(show: (request: R, model: ReadModel) => Given | Promise<Given>) =>
+  async (request: R): Promise<Given> => {
+    const model = request.services.model();
+    if (model === null) return laterReply(request, 503, 5, "No records to show", unpublished);
+    if (isSuspended(request))
+      return wordReply(request, 403, "This account is suspended", suspended);
+    return show(request, model);
+  };

@@ -43,7 +43,7 @@ export const browseRoutes: readonly Route[] = [
   route("/browse", "anyone", { GET: ({ query }) => moved(browsePaths.gp, query) }),
   ...recordKinds.map((kind) =>
     route(browsePaths[kind], "reader", {
-      GET: (request) => readRecords(request, (model) => showView(request, model, kind)),
+      GET: readRecords((request, model) => showView(request, model, kind)),
     }),
   ),
 ];

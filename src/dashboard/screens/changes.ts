@@ -31,9 +31,7 @@ import { dayMilliseconds } from "#store/durations.ts";
 import { followForm } from "./feeds.ts";
 
 export const changesRoutes: readonly Route[] = [
-  route("/browse/changes", "reader", {
-    GET: (request) => readRecords(request, (model) => showChanges(request, model)),
-  }),
+  route("/browse/changes", "reader", { GET: readRecords(showChanges) }),
 ];
 
 const path = "/browse/changes";

@@ -37,7 +37,7 @@ const downloadPath = (kind: RecordKind) => `${browsePaths[kind]}/download` as co
 
 export const downloadRoutes: readonly Route[] = recordKinds.map((kind) =>
   route(downloadPath(kind), "reader", {
-    POST: (request) => readRecords(request, (model) => sendView(request, model, kind)),
+    POST: readRecords((request, model) => sendView(request, model, kind)),
   }),
 );
 

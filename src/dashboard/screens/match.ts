@@ -18,14 +18,10 @@ import type { ReadModel } from "#search/read-model.ts";
 import { DomainError } from "#store/store-fault.ts";
 import { charge } from "./download.ts";
 
-const path = uploadPath;
-
 export const matchRoutes = [
-  route(path, "member", {
-    GET: (request) => readRecords(request, () => formPage(request)),
-    POST: posting(formPage, async (request) =>
-      readRecords(request, (model) => matchSent(request, model)),
-    ),
+  route(uploadPath, "member", {
+    GET: readRecords((request: MemberRequest) => formPage(request)),
+    POST: posting(formPage, readRecords(matchSent)),
   }),
 ];
 
@@ -41,7 +37,7 @@ function formPage(request: MemberRequest, fault?: string): string {
     title: "Match a list",
     fault,
     main: html`<p>Finds the GP for each name in your list, and says how sure each match is.</p>
-      <form class="form" method="post" action="${path}" enctype="multipart/form-data">
+      <form class="form" method="post" action="${uploadPath}" enctype="multipart/form-data">
         <label
           >Names
           <span class="muted"
@@ -70,7 +66,7 @@ ${request.form.get("names") ?? ""}</textarea>
 async function matchSent(request: MemberRequest, model: ReadModel): Promise<Given> {
   const list = await sentList(request);
   const requests = matchCost(list.length);
-  const refused = await charge(request, "match", requests, { href: path, label: "Back" });
+  const refused = await charge(request, "match", requests, { href: uploadPath, label: "Back" });
   if (refused !== null) return refused;
   const { matches } = await matchInSlices(() => request.services.model() ?? model, list);
   const rows = list.map((wanted, i) => ({ wanted, match: matches[i]! }));
@@ -112,7 +108,7 @@ function matchesPage(request: MemberRequest, rows: readonly MatchRow[]): string 
   return headedPage(request, {
     title: "Matches",
     heading: counted(rows.length, "name"),
-    main: html`<p>${totals.join(" · ")}. <a href="${path}">Match another list</a></p>
+    main: html`<p>${totals.join(" · ")}. <a href="${uploadPath}">Match another list</a></p>
       ${table({
         label: "Matches",
         columns: ["Name", "GP", "Id", "How sure", "Runner-up"],

@@ -1,5 +1,6 @@
 /** The search for GPs, people and projects by name, and the suggestions while somebody types one. */
 import { accountPage } from "#dashboard/components/page.ts";
+import { listHref } from "#dashboard/components/record-page.ts";
 import {
   countOf,
   cutText,
@@ -25,9 +26,7 @@ import { readDocuments } from "#search/dataset-parts.ts";
 import { type NamedKind, prepareInTurns, type ReadModel } from "#search/read-model.ts";
 
 export const searchRoutes: readonly Route[] = [
-  route("/search", "reader", {
-    GET: (request) => readRecords(request, (model) => searchPage(request, model)),
-  }),
+  route("/search", "reader", { GET: readRecords(searchPage) }),
   route("/search/suggest", "reader", { GET: suggestions, isBackground: true }),
 ];
 
@@ -63,12 +62,12 @@ async function searchPage(request: ReaderRequest, model: ReadModel): Promise<str
   const isAsked = text !== "";
   const heading = html`${counted(total, "result")}<span> for “${text}”</span>`;
   const sections = found.map(({ kind, total: all, positions }) => {
-    const query = new URLSearchParams({ [kind === "gp" ? "gp_name" : "name"]: text }).toString();
+    const href = listHref(kind, kind === "gp" ? "gp_name" : "name", text);
     const count = counted(all, ...nouns[kind]);
     return html`<section class="of-${kind}">
       <h2>${count}</h2>
       <div class="records">${recordTable(model, kind, positions)}</div>
-      <p><a href="${browsePaths[kind]}?${query}">All ${count}</a></p>
+      <p><a href="${href}">All ${count}</a></p>
     </section>`;
   });
   const hint = html`<p>Type part of the name of a GP, a person or a project.</p>`;
