@@ -76,7 +76,7 @@ async function showRequests(request: MemberRequest): Promise<Reply> {
   return page(markup, fault === undefined ? 200 : 400);
 }
 
-const hrefOf = (path: string, typed: FilterReading["typed"], after?: string): string =>
+const hrefOf = (path: string, typed: Typed, after?: string): string =>
   withQuery(path, new URLSearchParams({ ...typed, ...(after !== undefined && { after }) }));
 
 /**
@@ -108,7 +108,7 @@ const noneYet = html`<p>
 </p>`;
 
 /** Returns the form for the filter. @param keys keys to choose from. */
-function filterForm(typed: FilterReading["typed"], keys: readonly ListedKey[]): Html {
+function filterForm(typed: Typed, keys: readonly ListedKey[]): Html {
   const any = { value: "", label: "all" };
   const pick = (name: keyof typeof typed, label: string, choices: readonly Choice[]) =>
     choice(name, label, [any, ...choices], typed[name] ?? "");
@@ -130,7 +130,7 @@ function filterForm(typed: FilterReading["typed"], keys: readonly ListedKey[]): 
 }
 
 /** Returns the requests and the links below them. @param next start of the next page; null on the last page. */
-const foundRequests = (typed: FilterReading["typed"], rows: Html, next: string | null): Html =>
+const foundRequests = (typed: Typed, rows: Html, next: string | null): Html =>
   html`${rows}
     <p>
       ${next !== null && html`<a class="button" href="${hrefOf("/account/requests", typed, next)}">Older requests</a>`}
@@ -179,15 +179,11 @@ function becauseOf({ problem: code, dataset }: LoggedRequest): Part {
 
 const filterNames = ["key", "operation", "status", "day", "id"] as const;
 
-interface FilterReading {
-  filter: RequestFilter;
-  /** Fields as typed, but trimmed, for the form; empty fields are left out. */
-  typed: Partial<Record<(typeof filterNames)[number], string>>;
-  fault: string | undefined;
-}
+/** Fields as typed, but trimmed, for the form; empty fields are left out. */
+type Typed = Partial<Record<(typeof filterNames)[number], string>>;
 
-export function readFilter(query: URLSearchParams): FilterReading {
-  const typed: FilterReading["typed"] = {};
+export function readFilter(query: URLSearchParams) {
+  const typed: Typed = {};
   for (const name of filterNames) {
     const value = query.get(name)?.trim() ?? "";
     if (value !== "") typed[name] = value;
@@ -196,7 +192,7 @@ export function readFilter(query: URLSearchParams): FilterReading {
   const statusClass = statusClasses.find((one) => one === status);
   const isDay = day !== undefined && /^\d{4}-\d\d-\d\d$/.test(day) && existsInCalendar(day);
   const range = isDay && { since: Date.parse(day), until: Date.parse(day) + dayMilliseconds };
-  const filter = { key, operation, statusClass, requestId, ...range };
+  const filter: RequestFilter = { key, operation, statusClass, requestId, ...range };
   let fault: string | undefined;
   if (status !== undefined && statusClass === undefined)
     fault = `Status must be ${wordList(statusClasses, "or")}, not “${echo(status)}”.`;
