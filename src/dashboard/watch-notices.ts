@@ -2,7 +2,7 @@
 import { quotasInForce } from "#accounts/plans.ts";
 import { type ListedKey, listKeys } from "#keys/keys.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
-import type { ControlDatabase } from "#store/control-tables.ts";
+import type { ControlDatabase, ControlTables } from "#store/control-tables.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { keyExpiresMail, quotaMail } from "./mail-templates.ts";
@@ -11,7 +11,6 @@ import type { AccountServices } from "./screen.ts";
 /** Days before a key's expiry at which owners are told, the earliest first. */
 const expiryDays = [14, 3];
 
-const quotaKind = "quota-near";
 /** Share of a day's quota at which owners are told. */
 const nearShare = 0.8;
 
@@ -83,7 +82,7 @@ async function mailQuota(services: Watched, account: OwnedAccount, now: number):
   const { windows, isPartial } = await readQuotaStatus(services, account.number);
   const { quota, remaining } = windows.find(({ name }) => name === "day")!;
   const used = quota - remaining;
-  const notice = { account: account.number, kind: quotaKind, subject: "day" };
+  const notice = { account: account.number, kind: "quota-near", subject: "day" };
   if (used >= nearShare * quota) {
     if (!(await noticeOnce(control, { ...notice, now }))) return;
     const url = `${base}/account/usage`;
@@ -92,12 +91,8 @@ async function mailQuota(services: Watched, account: OwnedAccount, now: number):
   } else if (used < quota / 2 && isPartial !== true) await forgetNotice(control, notice);
 }
 
-interface Notice {
-  account: number;
-  kind: string;
-  /** Subject of the notice, such as a key's id. */
-  subject: string;
-}
+/** A notice, known by its account, its kind and its subject, such as a key's id. */
+type Notice = Omit<ControlTables["notice"], "at">;
 
 /** Records a notice that is about to be sent. @returns true if it was not recorded yet, and so should be sent. */
 async function noticeOnce(
@@ -116,21 +111,21 @@ async function noticeOnce(
 }
 
 async function forgetNotice(control: ControlStore, notice: Notice): Promise<void> {
-  const { account, kind, subject } = notice;
   if (!(await isNoticed(control.database, notice))) return;
   await control.write(async (transaction) => {
-    const query = transaction.deleteFrom("notice").where("account", "=", account);
-    await query.where("kind", "=", kind).where("subject", "=", subject).execute();
+    await transaction
+      .deleteFrom("notice")
+      .where((row) => row.and(notice))
+      .execute();
   });
 }
 
 /** Reports whether a notice is recorded. A needless write, which this check avoids, would block other writers. */
-async function isNoticed(
-  database: ControlDatabase,
-  { account, kind, subject }: Notice,
-): Promise<boolean> {
-  const query = database.selectFrom("notice").select("at").where("account", "=", account);
-  const found = query.where("kind", "=", kind).where("subject", "=", subject);
+async function isNoticed(database: ControlDatabase, notice: Notice): Promise<boolean> {
+  const found = database
+    .selectFrom("notice")
+    .select("at")
+    .where((row) => row.and(notice));
   return (await found.executeTakeFirst()) !== undefined;
 }
 
