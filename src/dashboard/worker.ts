@@ -13,13 +13,7 @@ import type { Explained } from "#records/explanation.ts";
 import { openReadModel, type ReadModel } from "#search/read-model.ts";
 import { removeOldAudit } from "#store/audit.ts";
 import { hourMilliseconds } from "#store/durations.ts";
-import {
-  type ControlStore,
-  openControl,
-  openSharedStores,
-  openUsage,
-  type UsageStore,
-} from "#store/stores.ts";
+import { openControl, openSharedStores, openUsage } from "#store/stores.ts";
 import { answerRequest } from "./answer-request.ts";
 import { openMailer } from "./mailer.ts";
 import {
@@ -103,7 +97,12 @@ function runJob({ run, failure }: Job): void {
 }
 
 async function openServices(): Promise<AccountServices> {
-  const { control, usage } = await openStores();
+  const { dataDir, databaseUrl } = settings;
+  // PostgreSQL may be unreachable at the moment; the HTTP thread has already checked its schema.
+  const { control, usage } =
+    databaseUrl === null
+      ? { control: await openControl(dataDir), usage: await openUsage(dataDir) }
+      : await openSharedStores(databaseUrl);
   return {
     settings,
     control,
@@ -113,7 +112,7 @@ async function openServices(): Promise<AccountServices> {
     lookAtQuota: async (...look) => (await askQuota({ look }))!,
     takeQuota: (...take) => askQuota({ take }),
     personLimiter: openPersonLimiter(),
-    changes: openChangesReader(join(settings.dataDir, "datasets")),
+    changes: openChangesReader(join(dataDir, "datasets")),
     model: readModel,
     explain,
     browse: () => browse,
@@ -156,14 +155,6 @@ function explain(id: string): Explained {
     reportError((error as Error).message);
     return undefined;
   }
-}
-
-/** Opens the stores. PostgreSQL may be unreachable at the moment; the HTTP thread has already checked its schema. */
-async function openStores(): Promise<{ control: ControlStore; usage: UsageStore }> {
-  const { dataDir, databaseUrl } = settings;
-  if (databaseUrl === null)
-    return { control: await openControl(dataDir), usage: await openUsage(dataDir) };
-  return openSharedStores(databaseUrl);
 }
 
 function track(work: Promise<void>): void {
