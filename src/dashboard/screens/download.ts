@@ -45,15 +45,13 @@ const rowsMax = 10_000;
 /** Number of rows that count as one request; also the maximum without signing in. */
 const rowsOfRequest = 100;
 
-interface Allowance {
-  /** Number of rows from the first on. */
-  rows: number;
-  /** Number of requests that the download counts as; null if it counts as a view of a page. */
-  requests: number | null;
-}
+type Allowance = Awaited<ReturnType<typeof allowanceOf>>;
 
-/** Returns what somebody gets of a view. The quota of a member's account bounds it. @param total rows of the view. */
-export async function allowanceOf(request: ReaderRequest, total: number): Promise<Allowance> {
+/**
+ * Returns how many of the first rows of a view somebody gets, which the quota of a member's account bounds, and how many
+ * requests the download counts as; null if it counts as a view of a page. @param total rows of the view.
+ */
+export async function allowanceOf(request: ReaderRequest, total: number) {
   if (!isSignedIn(request)) return { rows: Math.min(total, rowsOfRequest), requests: null };
   const { database } = request.services.control;
   const quotas = await quotasInForce(database, request.account.number);

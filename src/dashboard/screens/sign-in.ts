@@ -55,7 +55,7 @@ import {
   unauthorized,
   wordsFor,
 } from "#dashboard/screen.ts";
-import { html, type Html, type Part } from "#pages/html.ts";
+import { html, type Html } from "#pages/html.ts";
 import { DomainError } from "#store/store-fault.ts";
 
 export const signInRoutes: readonly Route[] = [
@@ -347,11 +347,7 @@ async function linkPage(request: AccountRequest, link: Link, fault?: string): Pr
 }
 
 /** Returns the page's texts. @param accountName name of the account to join; null if the link is no invitation. */
-function wordsOf(
-  { kind, email }: Link,
-  accountName: string | null,
-  asksPassword: boolean,
-): { title: string; explained: Part; button: string } {
+function wordsOf({ kind, email }: Link, accountName: string | null, asksPassword: boolean) {
   const who = html`<strong class="name">${email}</strong>`;
   const choosing = html`You sign in with ${who} and the password that you choose here.`;
   if (kind === "sign-up")
