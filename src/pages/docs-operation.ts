@@ -178,21 +178,12 @@ export const pageMeanings: Readonly<Record<PageParameter, string>> = {
   offset: "Number of records to skip before the first one on the page.",
 };
 
-function pageTerms(pageSizeMax: number): Term[] {
-  const { limit, offset } = pageSchemas(pageSizeMax);
-  return [
-    {
-      names: codes(["limit"]),
-      rule: `whole number, 1 to ${limit.maximum}, default ${limit.default}`,
-      meaning: pageMeanings.limit,
-    },
-    {
-      names: codes(["offset"]),
-      rule: `whole number, 0 to ${offset.maximum}, default 0`,
-      meaning: pageMeanings.offset,
-    },
-  ];
-}
+const pageTerms = (pageSizeMax: number): Term[] =>
+  Object.entries(pageSchemas(pageSizeMax)).map(([name, schema]) => ({
+    names: codes([name]),
+    rule: `whole number, ${schema.minimum} to ${schema.maximum}, default ${schema.default}`,
+    meaning: pageMeanings[name as PageParameter],
+  }));
 
 /** Number of members that are always shown. The others unfold. */
 const membersAtOnce = 10;
@@ -333,7 +324,7 @@ function typeWords(schema: MemberSchema): string {
   const [type] = [schema.type].flat();
   switch (type) {
     case "array":
-      return `list of ${plurals[typeWords(schema.items ?? {})] ?? "values"}`;
+      return `list of ${typeWords(schema.items ?? {})}s`;
     case "integer":
       return "whole number";
     case "string":
@@ -342,13 +333,6 @@ function typeWords(schema: MemberSchema): string {
       return type ?? "any";
   }
 }
-
-const plurals: Readonly<Record<string, string>> = {
-  text: "texts",
-  id: "ids",
-  value: "values",
-  object: "objects",
-};
 
 function textWords({ enum: values, format, pattern = "" }: MemberSchema): string {
   if (values !== undefined) return "value";
