@@ -67,14 +67,7 @@ const section = (list: ValueList): Html =>
 export const exampleVocabulary: Vocabulary = {
   data: {
     ...exampleValues,
-    enums: [
-      {
-        members: ["project.market_basis"],
-        values: valueLists
-          .find(({ members }) => members[0] === "project.market_basis")!
-          .values.map((one) => ({ ...one })),
-      },
-    ],
+    enums: valueLists.filter(({ members }) => members[0] === "project.market_basis"),
   },
   meta: exampleMeta,
 };

@@ -3,6 +3,7 @@ import { type Hint, hintCodes } from "#operations/envelope.ts";
 import { formats } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
 import { gpFilters, parameterBounds, referenceOf } from "#operations/operation.ts";
+import { paginationOf } from "#operations/page.ts";
 import { apiVersion, type ApiVersion } from "#operations/versions.ts";
 import { filterableGp } from "#records/gp.ts";
 import { agentSettings, copyBlock, jsonBlock, originOf, withOrigin } from "./code-block.ts";
@@ -139,14 +140,7 @@ const answer = (): Html =>
 
 const emptyAnswer = {
   data: [],
-  pagination: {
-    limit: parameterBounds.limitDefault,
-    offset: 0,
-    returned: 0,
-    total: 0,
-    has_more: false,
-    next_offset: null,
-  },
+  pagination: paginationOf({ limit: parameterBounds.limitDefault, offset: 0 }, 0, 0),
   meta: {
     ...exampleMeta,
     hints: [
