@@ -31,12 +31,6 @@ const bidirectional =
 /** Markup that ends where no element may begin: inside an attribute, or in an element that holds only text. */
 const textAlone = /="[^"]*$|<(?:title|textarea|option|script|style)\b[^>]*>[^<]*$/;
 
-/**
- * Isolates text, so that its direction affects nothing outside. Drops the text's own isolates, which could end ours.
- */
-const isolated = (text: string): string =>
-  `<bdi>${escapeText(text.replace(/[\u2066-\u2069]/g, ""))}</bdi>`;
-
 /** Each template's strings without indentation, which would be a tenth of a page. */
 const unindented = new WeakMap<TemplateStringsArray, readonly string[]>();
 
@@ -62,7 +56,9 @@ function markupOf(part: Part, before: string): string {
   if (part === null || part === undefined || part === false) return "";
   if (typeof part === "object") return part.map((one) => markupOf(one, before)).join("");
   const text = String(part);
-  return bidirectional.test(text) && !textAlone.test(before) ? isolated(text) : escapeText(text);
+  if (!bidirectional.test(text) || textAlone.test(before)) return escapeText(text);
+  // An isolate of the text's own could end this one, which keeps its direction from the text around it.
+  return `<bdi>${escapeText(text.replace(/[\u2066-\u2069]/g, ""))}</bdi>`;
 }
 
 export interface Column {

@@ -40,12 +40,6 @@ const corners = [
 /** Least part of the country that is shown, about 900 km: nearer there would often be no border to see. */
 const closest = 2000;
 
-/** A place with its position on the drawing. */
-interface Placed extends Place {
-  x: number;
-  y: number;
-}
-
 /** Returns a map of the places that are on it, which those abroad are not. Returns null if there are none. */
 export function usMap(map: UsMap): Part {
   const { label, width, height, radiusMax } = map;
@@ -83,7 +77,7 @@ export function usMap(map: UsMap): Part {
   </svg>`;
 }
 
-type Circle = Placed & { radius: number };
+type Circle = Place & { x: number; y: number; radius: number };
 
 function drawn({ x, y, radius, label, name = label, count, href, isChosen }: Circle): Part {
   const title = count > 1 ? `${name}: ${grouped(count)}` : name;
@@ -128,7 +122,7 @@ function namesOf(circles: readonly Circle[], { namesMax, width }: UsMap): Part {
 }
 
 /** Returns the part of the country to show, in the proportions of the map: all of it, or that with the places. */
-function frameOf(places: readonly Placed[], { isClose = false, width, height }: UsMap) {
+function frameOf(places: typeof corners, { isClose = false, width, height }: UsMap) {
   const points = isClose ? places : corners;
   const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
   const [left, right] = [Math.min(...xs), Math.max(...xs)];
