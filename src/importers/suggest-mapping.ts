@@ -125,10 +125,7 @@ const likelyKinds: readonly RecordKind[] = ["project", "gp", "principal", "signa
 const columnsForKind = 3;
 
 /** Returns the kind of record that most columns fit. @throws ImportFault if no column fits any. */
-function kindOf(
-  file: string,
-  { columns, headerLine }: Table,
-): { kind: RecordKind; isSure: boolean } {
+function kindOf(file: string, { columns, headerLine }: Table) {
   const [best, second] = likelyKinds
     .map((kind) => ({ kind, fits: columns.filter(({ name }) => fieldNamed(kind, name)).length }))
     .toSorted((a, b) => b.fits - a.fits);
@@ -360,13 +357,11 @@ function notesOf(file: string, table: Table, { kind, fields, notes }: Draft): st
   ];
 }
 
-/** Folded headings by kind and field, besides the name of the field itself. `gps` has names of GPs. */
-const headings: Readonly<Record<RecordKind, Readonly<Record<string, string>>>> = words.headings;
-
+/** Kind → folded heading → path of the field. `gps` has names of GPs. */
 const fieldOfHeading = new Map(
-  (Object.keys(headings) as RecordKind[]).map((kind) => {
+  (Object.keys(words.headings) as RecordKind[]).map((kind) => {
     const own = Array.from(fieldsOf(kind), ([path]) => [fold(path), path] as const);
-    const others = Object.entries(headings[kind]).flatMap(([path, list]) =>
+    const others = Object.entries(words.headings[kind]).flatMap(([path, list]) =>
       list.split(", ").map((heading) => [heading, path] as const),
     );
     return [kind, new Map([...own, ...others])];

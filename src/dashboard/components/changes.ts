@@ -25,15 +25,12 @@ function gpNow({ parts }: ReadModel, id: string): AnyRecord | undefined {
   return readDocuments<AnyRecord>(parts.documents.gp, at === -1 ? [] : [at])[0];
 }
 
-interface InView {
-  changes: JoinedChange[];
-  /** Removed records that may have been in the view: the dataset that last had them is not kept. */
-  unknown: JoinedChange[];
-}
-
-/** Finds the changes in a view: by the records as they are now, and those that are gone by what they last were. */
-export async function inView(view: View | null, changes: readonly JoinedChange[]): Promise<InView> {
-  if (view === null) return { changes: [...changes], unknown: [] };
+/**
+ * Finds the changes in a view: by the records as they are now, and those that are gone by what they last were. Those in
+ * `unknown` are of removed records that may have been in it: the dataset that last had them is not kept.
+ */
+export async function inView(view: View | null, changes: readonly JoinedChange[]) {
+  if (view === null) return { changes, unknown: [] };
   const { kind, model, query } = view;
   const idNow = ({ id, into }: JoinedChange) => into ?? id;
   const { id: ids, ...filter } = query.filter as Filter & { id?: readonly string[] };
