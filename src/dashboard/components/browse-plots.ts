@@ -38,8 +38,6 @@ const plots: EachKind<readonly Plot[]> = {
 const positionsOf = (model: ReadModel, kind: RecordKind, filter: Filter): number[] =>
   model.select(kind, filter, { limit: Infinity, offset: 0 }).positions;
 
-/** Look of a map of few places. */
-const nearLook = { namesMax: 8, radiusMax: 9 };
 /** More circles would cover each other. */
 const placesMax = 25;
 
@@ -69,12 +67,10 @@ export function byMarket(view: View, facets: readonly Facet[], isClose = false):
   const leads = isAhead ? `${first.label} leads with ${count}` : counted(places.length, "market");
   const finding = first.isChosen ? `${count} in ${first.label}` : leads;
   const measure = `${many} by market`;
-  const size = {
-    width: 320,
-    height: 200,
-    ...(isClose ? nearLook : { namesMax: 3, radiusMax: 14 }),
-  };
-  const drawing = usMap({ label: `${finding}. ${measure}.`, places: shown, ...size, isClose });
+  // A map nearby has few places.
+  const look = isClose ? { namesMax: 8, radiusMax: 9 } : { namesMax: 3, radiusMax: 14 };
+  const label = `${finding}. ${measure}.`;
+  const drawing = usMap({ label, places: shown, width: 320, height: 200, ...look, isClose });
   const numbers = {
     columns: ["Market", { label: many, isNumber: true }],
     rows: shown.map(({ name, count }) => [name, grouped(count)]),
