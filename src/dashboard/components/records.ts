@@ -368,13 +368,8 @@ export function pageSteps(
 export const isSuspended = ({ account }: ReaderRequest): boolean =>
   (account?.suspendedAt ?? null) !== null;
 
-type ContactMember = "email" | "linkedin_url" | "provenance";
-
 /** Returns a person as the reader may see them: whoever is not signed in sees no e-mail address and no LinkedIn page. */
-export function asSeen<P extends Pick<Principal, ContactMember>>(
-  request: ReaderRequest,
-  person: P,
-): P {
+export function asSeen(request: ReaderRequest, person: Principal): Principal {
   if (isSignedIn(request)) return person;
   const { provenance } = person;
   const isPage = provenance.url !== null && /(?:^|\.)linkedin\.com$/.test(hostOf(provenance.url));
