@@ -134,7 +134,12 @@ export function parseStrictJson(text: string): unknown {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return new Unreadable(`is not JSON: ${parserWords(error as Error)}`);
+    // The text is usually a single line of a file, so the parser's "line 1" is left out.
+    const words = (error as Error).message.replace(
+      / in JSON at position \d+ \(line 1 column (\d+)\)/,
+      " at character $1",
+    );
+    return new Unreadable(`is not JSON: ${words}`);
   }
   const keys = countKeys(value, 1);
   if (Number.isNaN(keys)) return new Unreadable(`is nested deeper than ${depthMax} levels`);
@@ -143,14 +148,6 @@ export function parseStrictJson(text: string): unknown {
   return repeated === undefined
     ? value
     : new Unreadable(`gives the key ${quoted(repeated)} twice in one object; remove one of them`);
-}
-
-/** Returns the parser's message without "line 1", because the text is usually a single line of a file. */
-function parserWords(error: Error): string {
-  return error.message.replace(
-    / in JSON at position \d+ \(line 1 column (\d+)\)/,
-    " at character $1",
-  );
 }
 
 /** Counts the keys of all objects in a value. Returns NaN if it is nested too deeply. */
