@@ -14,11 +14,12 @@ import {
   route,
   seeOther,
 } from "#dashboard/screen.ts";
-import { isLive, listKeys } from "#keys/keys.ts";
+import { isLive } from "#keys/keys.ts";
 import { html, type Html, type Part, table } from "#pages/html.ts";
 import { counted, relativeTime } from "#pages/prose.ts";
 import { DomainError } from "#store/store-fault.ts";
 import { dayMilliseconds } from "#store/durations.ts";
+import { listOwn } from "./keys.ts";
 import { canMail, mail, mailedPage, typedAddress, whomToAsk } from "./sign-in.ts";
 
 export const memberRoutes: readonly Route[] = [
@@ -125,13 +126,10 @@ async function membersPage(request: MemberRequest, fault?: string): Promise<stri
 }
 
 /** Returns a table of the members. Owners get the forms that change a member beside each. */
-async function memberTable(
-  { services, account, signedIn, now }: MemberRequest,
-  members: readonly Member[],
-): Promise<Html> {
+async function memberTable(request: MemberRequest, members: readonly Member[]): Promise<Html> {
+  const { account, signedIn, now } = request;
   const isOwner = account.role === "owner";
-  const order = { accountNumber: account.number, now };
-  const keys = isOwner ? await listKeys(services.control, order) : [];
+  const keys = isOwner ? await listOwn(request) : [];
   const keysOf = Map.groupBy(keys.filter(isLive), ({ madeBy }) => madeBy);
   return table({
     label: "Members",

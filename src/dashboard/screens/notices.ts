@@ -3,11 +3,10 @@ import { listAudit, type AuditAction, operator, service } from "#store/audit.ts"
 import { listMembers } from "#accounts/members.ts";
 import { headedPage } from "#dashboard/components/page.ts";
 import { type MemberRequest, type Route, route } from "#dashboard/screen.ts";
-import { listKeys } from "#keys/keys.ts";
 import { html, type Part, table } from "#pages/html.ts";
 import { relativeTime } from "#pages/prose.ts";
 import { dayMilliseconds } from "#store/durations.ts";
-import { keyLink } from "./keys.ts";
+import { keyLink, listOwn } from "./keys.ts";
 
 export const noticesRoutes: readonly Route[] = [
   route("/account/notices", "member", {
@@ -53,36 +52,30 @@ const activityWords: Readonly<Partial<Record<string, string>>> = {
 } satisfies Partial<Record<AuditAction, string>>;
 
 /** Reads table rows from the audit log, newest first. Sign-ins are those of the person alone, not of other members. */
-async function readActivity({
-  services,
-  account,
-  signedIn,
-  now,
-}: MemberRequest): Promise<Part[][]> {
-  const { control } = services;
-  const { database } = control;
-  const since = now - activityMilliseconds;
+async function readActivity(request: MemberRequest): Promise<Part[][]> {
+  const { services, signedIn, now } = request;
+  const { database } = services.control;
+  const account = request.account.number;
   const person = signedIn.person.id;
-  const ofAccount = { account: account.number, since, limit: entriesRead };
-  const signIns = {
+  const since = now - activityMilliseconds;
+  const ofAccount = await listAudit(database, { account, since, limit: entriesRead });
+  const signIns = await listAudit(database, {
     actor: person,
     action: "person.signed_in",
     since,
     limit: activityShown,
-  } as const;
+  });
   const entries = [
-    ...(await listAudit(database, ofAccount)).filter(({ action }) =>
-      Object.hasOwn(activityWords, action),
-    ),
-    ...(await listAudit(database, signIns)),
+    ...ofAccount.filter(({ action }) => Object.hasOwn(activityWords, action)),
+    ...signIns,
   ].toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at));
   const names = new Map([
-    ...(await listMembers(database, account.number)).map((one) => [one.person, one.email] as const),
+    ...(await listMembers(database, account)).map((one) => [one.person, one.email] as const),
     [person, "you"],
     [operator, "the operator"],
     [service, "the service"],
   ]);
-  const keys = await listKeys(control, { accountNumber: account.number, now });
+  const keys = await listOwn(request);
   return entries.slice(0, activityShown).map(({ at, action, subject, actor }) => {
     const key = keys.find(({ id }) => id === subject);
     return [

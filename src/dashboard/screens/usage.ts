@@ -4,13 +4,13 @@ import { mayReadChanges } from "#accounts/plans.ts";
 import { headedPage } from "#dashboard/components/page.ts";
 import { type MemberRequest, type Route, route } from "#dashboard/screen.ts";
 import { readQuotaStatus } from "#dashboard/watch-notices.ts";
-import { listKeys } from "#keys/keys.ts";
 import type { WindowStatus } from "#limits/counters.ts";
 import { type Column, html, type Html, type Part, table } from "#pages/html.ts";
 import { columnPlot, hatching } from "#pages/plot.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { statusClasses, type Bar, readBars, readTotalsBy, type Totals } from "#usage/totals.ts";
+import { listOwn } from "./keys.ts";
 
 export const usageRoutes: readonly Route[] = [
   route("/account/usage", "member", { GET: showUsage, link: { group: "API", label: "Usage" } }),
@@ -36,7 +36,7 @@ async function showUsage(request: MemberRequest): Promise<string> {
   const account = (await findAccount(database, id))!;
   const plan = planWords(account, await mayReadChanges(database, number));
   const { windows } = await readQuotaStatus(services, number);
-  const keys = await listKeys(services.control, { accountNumber: number, now });
+  const keys = await listOwn(request);
   const names = new Map(keys.map(({ id, name }) => [id, name]));
   const byKey = (await readTotalsBy(services.usage, span, "key")).slice(0, rowsMax);
   const byOperation = await readTotalsBy(services.usage, span, "operation");
