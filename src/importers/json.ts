@@ -100,24 +100,18 @@ function readLine(text: string): object | Unreadable | undefined {
 /** Returns the entry of a line. @param ended false if the line has no end. */
 function entryOf(file: string, line: number, ended: boolean, value: object): SourceEntry {
   const entry = { file, line, records: [], namedGps: [], faults: [] };
+  const faulty = (field: string, reason: string) => ({ ...entry, faults: [{ field, reason }] });
   if (value instanceof Unreadable) {
     const cut = ended ? "" : "; the file ends here without a line end and may be cut off";
-    return { ...entry, faults: [{ field: "line", reason: value.reason + cut }] };
+    return faulty("line", value.reason + cut);
   }
   if (!("deleted" in value)) return { ...entry, records: [value as CanonicalRecord] };
   const { deleted, ...record } = value;
   if (deleted === false || deleted === null)
     return { ...entry, records: [record as CanonicalRecord] };
-  if (deleted !== true)
-    return { ...entry, faults: [{ field: "deleted", reason: "must be true or false" }] };
-  return isName(record)
-    ? { ...entry, deleted: [record] }
-    : {
-        ...entry,
-        faults: [
-          { field: "deleted", reason: "needs the `record` and the `id` of the record to remove" },
-        ],
-      };
+  if (deleted !== true) return faulty("deleted", "must be true or false");
+  if (isName(record)) return { ...entry, deleted: [record] };
+  return faulty("deleted", "needs the `record` and the `id` of the record to remove");
 }
 
 /** Reports whether an object names a record to remove. Ignores other members. */
