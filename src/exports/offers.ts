@@ -121,7 +121,6 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
      * the file cannot be made, with a DatasetFault `full` if the disk has no room.
      */
     make(version: string, file: OfferedFile): Promise<MadeFile> {
-      if (file.made !== null) return Promise.resolve(file.made);
       return making.getOrInsertComputed(`${version}/${file.name}`, (key) => {
         const begun = last.then(() => makeNow(version, file)).catch(wordRoom);
         last = begun.catch(() => {}).then(() => making.delete(key));
