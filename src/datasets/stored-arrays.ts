@@ -63,8 +63,8 @@ export function writeArrays(db: DatabaseSync, all: Iterable<StoredArray>): void 
   for (const { name, element, bytes } of all) insert.run(name, element, bytes);
 }
 
-/** Returns the stored arrays one by one, in the order in which they were written. */
-export const readArrays = (db: DatabaseSync) =>
+/** Returns the stored arrays one by one, in the order in which they were written. @param like pattern of their names. */
+export const readArrays = (db: DatabaseSync, like = "%") =>
   db
-    .prepare("select name, element, bytes from array order by rowid")
-    .iterate() as unknown as Iterable<StoredArray>;
+    .prepare("select name, element, bytes from array where name like ? order by rowid")
+    .iterate(like) as unknown as Iterable<StoredArray>;

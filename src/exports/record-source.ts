@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Generation } from "#datasets/generation.ts";
 import { openPublished } from "#datasets/open-generation.ts";
 import { arraysOf } from "#datasets/rows.ts";
-import { treeOf, type StoredArray } from "#datasets/stored-arrays.ts";
+import { readArrays, treeOf } from "#datasets/stored-arrays.ts";
 import { embeddedMax, noFunds } from "#operations/page.ts";
 import { declarations } from "#records/declarations.ts";
 import { ListedGp } from "#records/gp.ts";
@@ -101,12 +101,8 @@ function* gps(db: DatabaseSync, embeds: boolean): Generator<string> {
 }
 
 /** Reads the links from GPs to their records. Leaves out the other arrays, which only a server needs. */
-const readLinks = (db: DatabaseSync): DatasetIndex["recordsOfGp"] => {
-  const rows = db
-    .prepare("select name, element, bytes from array where name like 'recordsOfGp.%'")
-    .all() as unknown as StoredArray[];
-  return (treeOf(rows) as Pick<DatasetIndex, "recordsOfGp">).recordsOfGp;
-};
+const readLinks = (db: DatabaseSync): DatasetIndex["recordsOfGp"] =>
+  (treeOf([...readArrays(db, "recordsOfGp.%")]) as DatasetIndex).recordsOfGp;
 
 /**
  * Returns a function that reads a document without the members that come from other records, and without its closing
