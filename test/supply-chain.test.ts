@@ -80,7 +80,7 @@ test("the package says where it lives, where faults are reported, and which Node
   const { repository, bugs, engines } = manifest;
   const address = /^git\+(https:\/\/\S+)\.git$/.exec(repository.url)![1]!;
   assert.equal(bugs, `${address}/issues`);
-  const [, major] = /any Node from (\d+) on/.exec(readFileSync("README.md", "utf8"))!;
+  const [, major] = /npm and Node (\d+) or newer/.exec(readFileSync("README.md", "utf8"))!;
   assert.deepEqual(engines, { node: `>=${major}` });
   assert.deepEqual(lockfile.packages[""]!.engines, engines);
 });
