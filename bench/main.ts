@@ -1,7 +1,7 @@
 /** `npm run bench`: measures the program and prints how far it is from what it has to reach, or how it compares with another commit. */
 import { type Fixtures, openFixtures } from "./fixtures.ts";
 import { helpText, OptionFault, type Options, readOptions } from "./options.ts";
-import { type Measured, report } from "./report.ts";
+import { linesOf, type Measured, report } from "./report.ts";
 import { sizesOf } from "./requests.ts";
 import { measureRounds, type Session } from "./rounds.ts";
 import { type Figure, ratioOf, rows, type RowName } from "./rows.ts";
@@ -46,8 +46,7 @@ async function runWith(options: Options): Promise<number> {
   }
   const fixtures = openFixtures(options.compareTo, tell);
   const measured = await measure(fixtures, options);
-  const names = fixtures.checkouts.map(({ name }) => name);
-  console.log(report(measured, names));
+  console.log(report(measured, namesOf(fixtures)));
   if (options.saveTo !== null && measured.figures.length > 0) saveRun(options.saveTo, measured);
   return measured.faults.length === 0 ? exitCodes.done : exitCodes.failed;
 }
@@ -89,7 +88,9 @@ async function measure(fixtures: Fixtures, { choices, budget }: Options): Promis
     try {
       const session = await open(fixtures, wanted);
       const isKnown = (all: readonly Figure[]) => areKnown(fixtures, wantedOf(all));
-      figures.push(...wantedOf(await measureRounds(session, budget, isKnown)));
+      const found = wantedOf(await measureRounds(session, budget, isKnown));
+      for (const { cells } of linesOf(found, namesOf(fixtures))) tell(cells.join(" | "));
+      figures.push(...found);
     } catch (error) {
       // What fails must not take the other rows with it.
       faults.push(`${wanted.join(", ")}: ${(error as Error).message}`);
@@ -101,6 +102,8 @@ async function measure(fixtures: Fixtures, { choices, budget }: Options): Promis
   figures.sort((a, b) => order.indexOf(a.row) - order.indexOf(b.row));
   return { figures, sizes, faults };
 }
+
+const namesOf = ({ checkouts }: Fixtures) => checkouts.map(({ name }) => name);
 
 /** With another commit the ratio has to be known, else each figure. */
 function areKnown({ checkouts }: Fixtures, figures: readonly Figure[]): boolean {

@@ -16,10 +16,10 @@ export interface Measured {
 
 export function report(
   { figures, sizes, faults }: Measured,
-  [own, other]: readonly string[],
+  checkouts: readonly string[],
 ): string {
-  const lines = other === undefined ? figures.map(lineOf) : comparedLines(figures, [own!, other]);
-  const head = other === undefined ? heading : comparedHeading;
+  const lines = linesOf(figures, checkouts);
+  const head = checkouts.length === 1 ? heading : comparedHeading;
   const untold = lines.filter(({ isKnown }) => !isKnown);
   return [
     describeRun(),
@@ -30,6 +30,16 @@ export function report(
     ...faults.map((fault) => `NOT MEASURED: ${fault}`),
   ].join("\n\n");
 }
+
+/**
+ * Returns the lines of the table.
+ * @param checkouts name of this one, and of the one it is compared with, if any.
+ */
+export const linesOf = (
+  figures: readonly Figure[],
+  [own, other]: readonly string[],
+): readonly Line[] =>
+  other === undefined ? figures.map(lineOf) : comparedLines(figures, [own!, other]);
 
 /** Before the run has added its own. */
 const loadAtStart = loadavg()[0]!;
