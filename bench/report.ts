@@ -14,10 +14,7 @@ export interface Measured {
   faults: readonly string[];
 }
 
-export function report(
-  { figures, sizes, faults }: Measured,
-  checkouts: readonly string[],
-): string {
+export function report({ figures, sizes, faults }: Measured, checkouts: readonly string[]): string {
   const lines = linesOf(figures, checkouts);
   const head = checkouts.length === 1 ? heading : comparedHeading;
   const untold = lines.filter(({ isKnown }) => !isKnown);

@@ -40,6 +40,7 @@ export function openAnswerCache(bytesMax: number) {
       return found;
     },
     add(answer: SentBody): void {
+      if (bytesMax === 0) return;
       answer.body = unshared(answer.body);
       entries.set(answer.tag, answer);
     },

@@ -379,10 +379,14 @@ export function openFairQueue(share = sharePerTurn) {
      * @param name account number, or a name that contains the client's network.
      */
     enter(name: string | number, run: () => void): void {
-      if (clients.size === 0) setImmediate(beginTurn);
-      const client = clients.getOrInsertComputed(name, () => ({ served: 0, waiting: [] }));
-      client.waiting.push(run);
-      serveNext(client);
+      let client = clients.get(name);
+      if (client === undefined) {
+        if (clients.size === 0) setImmediate(beginTurn);
+        clients.set(name, (client = { served: 0, waiting: [] }));
+      }
+      if (client.served === share) return void client.waiting.push(run);
+      client.served++;
+      run();
     },
   };
 }

@@ -85,9 +85,22 @@ export function openAccessLog(log: Logger) {
     const keyMember = asker === null ? "" : `,"key":"${asker.id}"`;
     const problemMember = problemCode === null ? "" : `,"problem":"${problemCode}"`;
     write(
-      `{"level":${level},"time":"${new Date().toISOString()}","request_id":"${id}","method":"${request.method}","path":"${route?.path ?? "unknown"}","status":${status},"ms":${hundredths},"bytes":${bytes}${keyMember}${problemMember},"msg":"request"}\n`,
+      `{"level":${level},"time":"${timeText()}","request_id":"${id}","method":"${request.method}","path":"${route?.path ?? "unknown"}","status":${status},"ms":${hundredths},"bytes":${bytes}${keyMember}${problemMember},"msg":"request"}\n`,
     );
   };
+}
+
+let textMilliseconds = 0;
+let text = "";
+
+/** Returns the current time as ISO text. Cached, because many requests share a millisecond. */
+function timeText(): string {
+  const now = Date.now();
+  if (now !== textMilliseconds) {
+    textMilliseconds = now;
+    text = new Date(now).toISOString();
+  }
+  return text;
 }
 
 export type RequestMetrics = ReturnType<typeof openRequestMetrics>;

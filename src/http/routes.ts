@@ -150,12 +150,21 @@ const fromClient = /^[A-Za-z0-9._-]{1,64}$/;
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const timeLength = 10;
 
+// Cached, because many requests share a millisecond.
+let timeText = "";
+let timeMilliseconds = -1;
+
 /**
  * Returns an id that sorts by time: `req_` and 26 characters, 10 from 48 bits of milliseconds and 16 random digits. It
  * need not be hard to guess.
  */
-export const makeRequestId = (nowMilliseconds = Date.now()): string =>
-  `req_${timeCharacters(nowMilliseconds)}${String(Math.floor(Math.random() * 1e16)).padStart(16, "0")}`;
+export function makeRequestId(nowMilliseconds = Date.now()): string {
+  if (nowMilliseconds !== timeMilliseconds) {
+    timeMilliseconds = nowMilliseconds;
+    timeText = timeCharacters(nowMilliseconds);
+  }
+  return `req_${timeText}${String(Math.floor(Math.random() * 1e16)).padStart(16, "0")}`;
+}
 
 function timeCharacters(milliseconds: number): string {
   let text = "";

@@ -163,16 +163,14 @@ function statusOf(
   admitted: boolean,
   requests: number,
 ): QuotaStatus {
-  const statuses = windows.map(({ name }, index) =>
-    windowStatus(
-      index,
-      quotas[name],
-      log.end - log.firsts[index]!,
-      resetIn(log, index, now),
-      admitted ? 0 : waitIn(log, index, quotas[name] - requests + 1, now),
-    ),
-  );
-  return quotaStatus(admitted, statuses);
+  const statusIn = (index: number) => {
+    const quota = quotas[windows[index]!.name];
+    const waitMicroseconds = admitted ? 0 : waitIn(log, index, quota - requests + 1, now);
+    const count = log.end - log.firsts[index]!;
+    return windowStatus(index, quota, count, resetIn(log, index, now), waitMicroseconds);
+  };
+  // Written out instead of mapped, because this runs on every request.
+  return quotaStatus(admitted, [statusIn(0), statusIn(1), statusIn(2)]);
 }
 
 /** Returns the quota status of a request. @param statuses minute, hour and day, in this order. */

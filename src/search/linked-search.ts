@@ -69,25 +69,48 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
   };
 }
 
+/** Maximum number of entries in the kept lists of rare words and values, for each link from a GP to a record. */
+const entriesOfLink = 2;
+
 /**
- * Opens the records of all GPs with a word or a value. If many GPs have it, they are kept as a set from the first use on.
- * A GP has about a dozen words and values, so there are at most about 1,500 sets.
+ * Opens the records of all GPs with a word or a value, kept from the first use on. If many GPs have it, they are kept as
+ * a set. A GP has about a dozen words and values, so there are at most about 1,500 sets. Other records are kept as lists,
+ * because following a thousand GPs to their records takes 50 µs. All lists are dropped once they are too large together.
  */
 function openRecordLists(lists: readonly Lists[], { starts, items }: Lists, count: number) {
   const sets = new Map<number, Bitset>();
-  const addRecords = (into: Bitset, number: number) => {
-    for (const gps of lists)
-      for (let i = gps.starts[number]!; i < gps.starts[number + 1]!; i++)
-        addBits(into, items, starts[gps.items[i]!]!, starts[gps.items[i]! + 1]!);
-  };
-  const makeSet = (number: number): Bitset => keptSet(count, (set) => addRecords(set, number));
+  const rare = new Map<number, Uint32Array>();
+  const roomInAll = items.length * entriesOfLink;
+  let room = roomInAll;
+
+  const gpsOf = (number: number): number[] =>
+    lists.flatMap((list) => [...list.items.subarray(list.starts[number], list.starts[number + 1])]);
+
+  const makeSet = (number: number): Bitset =>
+    keptSet(count, (set) => {
+      for (const gp of gpsOf(number)) addBits(set, items, starts[gp]!, starts[gp + 1]!);
+    });
+
+  function makeList(number: number): Uint32Array {
+    const made = gpsOf(number).flatMap((gp) => [...items.subarray(starts[gp], starts[gp + 1])]);
+    room -= made.length;
+    if (room < 0) {
+      rare.clear();
+      room = roomInAll;
+    }
+    return Uint32Array.from(made);
+  }
 
   return {
     addTo(union: Union, number: number): void {
       let length = 0;
-      for (const gps of lists) length += gps.starts[number + 1]! - gps.starts[number]!;
-      if (isLong(length, starts.length - 1)) union.sets.push(getOrCompute(sets, number, makeSet));
-      else addRecords(union.own, number);
+      for (const list of lists) length += list.starts[number + 1]! - list.starts[number]!;
+      if (isLong(length, starts.length - 1)) {
+        union.sets.push(getOrCompute(sets, number, makeSet));
+        return;
+      }
+      const records = getOrCompute(rare, number, makeList);
+      addBits(union.own, records, 0, records.length);
     },
   };
 }

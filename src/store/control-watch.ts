@@ -67,6 +67,8 @@ export function watchControl(file: string, now: () => number) {
   const connection = naming(() => new DatabaseSync(file, { readOnly: true, timeout: 0 }));
   // Changes when another connection commits: https://www.sqlite.org/pragma.html#pragma_data_version
   const dataVersion = connection.prepare("pragma data_version");
+  // Read on every request, and arrays are read twice as fast as objects.
+  dataVersion.setReturnArrays(true);
   const prepare = (query: string) => naming(() => connection.prepare(query));
   const all = prepare(keyRows);
   const ofAccounts = prepare(`${keyRows} where k.account in (select value from json_each(?))`);
@@ -97,7 +99,7 @@ export function watchControl(file: string, now: () => number) {
     count: (): number =>
       naming(() => {
         checkFile();
-        const { data_version: version } = dataVersion.get()!;
+        const [version] = dataVersion.get() as unknown as [number];
         if (version !== dataVersionSeen) count = Number(keyChanges.get()!["count"]);
         dataVersionSeen = version;
         return count;
