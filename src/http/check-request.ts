@@ -121,11 +121,16 @@ function refuseInvalidHost(host: string, url: string): void {
 
 /** Host name, possibly percent-encoded, or an address in brackets, and an optional port (RFC 3986 §3.2.2, §3.2.3). */
 const authorityShape = /^(?:(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*|\[([0-9a-f:.]*)\])(?::[0-9]*)?$/i;
+/** Latest valid host, cached because nearly all requests to a service name the same one. */
+let latestAuthority = "";
 
 function isAuthority(text: string): boolean {
+  if (text === latestAuthority) return true;
   const found = authorityShape.exec(text);
   const address = found?.[1];
-  return found !== null && (address === undefined || isIPv6(address));
+  if (found === null || (address !== undefined && !isIPv6(address))) return false;
+  latestAuthority = text;
+  return true;
 }
 
 /** Counts `Host` lines. Node keeps the first of several, and a proxy may have kept another (RFC 9112 §3.2). */
