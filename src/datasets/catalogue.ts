@@ -20,7 +20,7 @@ export interface DatasetList {
   pathOf(version: string): string;
   /** Lists all generations with readable facts, oldest first. */
   list(): Generation[];
-  /** Lists versions with at least one of their two files, oldest first. Omits what an import has yet to publish. */
+  /** Lists versions with at least one of their two files, oldest first. Omits one that an import has yet to publish. */
   versions(): string[];
   /** Reports whether both files of a dataset exist. Returns false while its import has yet to publish it. */
   has(version: string): boolean;
@@ -249,7 +249,7 @@ function settleDraft(folder: string): void {
   const facts = readDraftFacts(folder);
   const unconfirmed = findUnconfirmed(folder);
   const current = readPointer(folder);
-  // A change that left a truncated file had done nothing else.
+  // A change that left a truncated file behind had not gone any further.
   if (facts !== null) {
     const { version } = facts;
     const hasFacts = existsSync(join(folder, `${version}.json`));

@@ -34,7 +34,7 @@ export interface Collected {
   rejections: Rejections;
   /** Lines with removals of records that do not exist. */
   absent: Rejections;
-  /** Names of delivered GPs that differ by legal form alone, as in `Acme LLC` and `Acme, Inc.`: the first groups. */
+  /** Groups of delivered GPs' names that differ only in legal form (`Acme LLC`, `Acme, Inc.`); at most 100. */
   alike: string[][];
 }
 
@@ -55,7 +55,7 @@ interface CollectRequest {
 
 /**
  * Collects the records of a source, merged with its former ones if there are any.
- * @returns `isClaiming` true if the source keeps ids by claims.
+ * @returns the records. `isClaiming` is true if an entry claims ids, see former-ids.ts.
  */
 export async function collectSource({
   source,
@@ -124,7 +124,7 @@ function draftEntry(entry: SourceEntry, source: string, keep: KeepText): Drafted
   return { file, line, records: entry.records.map(draft), namedGps, deleted, faults };
 }
 
-/** Maximum number of groups of alike names that an import tells of. */
+/** Maximum number of groups of alike names that an import reports. */
 const alikeMax = 100;
 
 function alikeNames(gps: readonly DraftRecord[], texts: TextStore): string[][] {
@@ -185,13 +185,13 @@ function openLedger(source: string, former: DraftRecords | null, withheldIds: Re
   /** Lines with a link whose target was missing or itself waiting when the line was entered. */
   const waiting = new Set<Waiting>();
   const waitingKeys = new Set<string>();
-  /** Named GPs without a reference from a line that is certain to stay. */
+  /** Named GPs that no settled line refers to. */
   const unheld = new Set<string>();
 
   const placeOf = (kind: RecordKind, id: string) =>
     places[kind].get(id) ??
     (removals.size === 0 ? undefined : removals.get(keyOf(kind, id))?.place);
-  // A public id may be that of another source's GP. If it is not, the link is dropped when the draft is written.
+  // A public id may belong to another source's GP. If it does not, the link is dropped when the draft is written.
   const isMissing = ({ kind, id }: Need) =>
     !places[kind].has(id) &&
     !known[kind].has(id) &&
@@ -294,7 +294,7 @@ function openLedger(source: string, former: DraftRecords | null, withheldIds: Re
 
 const idsOf = (records: readonly DraftRecord[]) => new Set(records.map(({ sourceId }) => sourceId));
 
-/** Returns the fault of the second of two lines for one record. Even an equal line is at fault. */
+/** Returns the fault of a line that repeats the id of an earlier record. An identical line is at fault, too. */
 const repeatedId = (kind: RecordKind, id: string, { file, line }: Place): RecordFault => ({
   field: "id",
   reason: `'${id}' is also the id of the ${kind} at ${file}:${line}`,
@@ -409,12 +409,12 @@ interface Rejection extends Place {
   field: string;
   reason: string;
   /**
-   * Number of occurrences. Only the fault of a cell can have several; `file` and `line` are then those of the first.
+   * Number of occurrences. Only a cell's fault can occur more than once. `file` and `line` are those of the first.
    */
   count: number;
-  /** Further lines with the fault, of any file: the first few. */
+  /** First few of the further lines with the same fault, in any file. */
   also?: number[];
-  /** Cell that is no known word, with what the mapping's `values` may say of it. */
+  /** Cell that is not a known word, with a value that the mapping's `values` may give it. */
   word?: UnknownWord;
 }
 

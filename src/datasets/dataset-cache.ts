@@ -73,9 +73,9 @@ export function openCache(folder: string) {
       const now = new Date();
       utimesSync(pathOf(version), now, now);
     },
-    /** Removes the copies of datasets that the database no longer has. @param read reads which it has. */
+    /** Removes the copies of datasets that the database no longer has. @param read reads the database's datasets. */
     async removeGone(read: () => Promise<Kept>): Promise<void> {
-      // Listed first, because a copy is only made of what the database has.
+      // Listed before the database is read, so that a copy made in between is not mistaken for a removed dataset.
       const here = catalogue.versions();
       const { has: isStored, added } = await read();
       for (const version of here) {

@@ -13,8 +13,8 @@ export const hashOfContent = (content: string | Uint8Array): string =>
   hash("sha256", content, "hex").slice(0, 32);
 
 /**
- * Reports whether the content of a stored document has the hash of its row.
- * @param ownLength length of its own members in bytes; its time is the last of them.
+ * Reports whether a stored document's content matches the hash in its row.
+ * @param ownLength length in bytes of the record's own members, the last of which is the time.
  */
 export function isUnchanged(
   document: Uint8Array,

@@ -20,15 +20,15 @@ export interface DraftRecord {
   sortKey: string;
   /** Former ids of a delivered GP and claimed ids of a GP or principal, as the source writes them. */
   formerIds: readonly string[];
-  /** Number under which the text store has its links and the JSON of its own part, see render.ts. */
+  /** Number under which the text store keeps its links and the JSON of its own part, see render.ts. */
   text: KeptText;
 }
 
-/** Facts that are stored with a record's own part, outside the heap like it. */
+/** Facts stored with a record's own part, which are also kept outside the heap. */
 export interface StoredLinks {
   /** `updated_at` as the source states it; null if it states none. */
   statedAt: string | null;
-  /** Source ids of its GPs, and public ids of those of other sources, each once. */
+  /** Source ids of its GPs, or public ids for GPs of other sources, each once. */
   gps: readonly string[];
   /** Source ids of the projects that a signal names, each once. */
   projects: readonly string[];
@@ -154,7 +154,7 @@ function publishedPart(
 
 const blankFund = eachOf(Object.keys(Fund.properties), () => null);
 
-/** Returns the largest funds that a GP has, with all members, and the number of all. */
+/** Returns a GP's largest funds, with all members, and the number of all its funds. */
 function fundsIn({ funds = [], funds_total = 0 }: CanonicalGp) {
   const all = funds.map((fund) => {
     const external_ids = externalIdsIn(fund.external_ids ?? {});

@@ -1,7 +1,7 @@
 /**
- * Keeps with each record the evidence that its source gives: what documents say, and why it was taken or refused; and
- * explains records by it. Evidence lies outside documents and hash, so that a dataset in which it alone would differ is
- * not published. A checksum of its own for each record is compared whenever its evidence is read.
+ * Stores the evidence that a source gives for its records, and explains records with it. Evidence is a quotation from a
+ * document, and the reason for taking or refusing it. It is not part of documents or hash, so an import that changes
+ * only evidence publishes nothing. Each record's evidence has its own checksum, which every read verifies.
  */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { crc32 } from "node:zlib";
@@ -19,7 +19,7 @@ const documentColumns = ["form", "number", "filer", "filed_on", "url"] as const;
 const ownColumns = ["field", "text", "firm", "basis", "confidence", "is_taken", "why"] as const;
 export const evidenceColumns = [...documentColumns, ...ownColumns];
 
-/** Evidence of a record while a dataset is built: rows of the values of `evidenceColumns`. */
+/** Evidence of a record: rows with the values of `evidenceColumns`. */
 export interface KeptEvidence {
   rows: readonly (readonly SQLInputValue[])[];
   /** Number of further documents, which have no row. */
@@ -33,7 +33,7 @@ function tidy(value: string | number | null): string | number | null {
   return cut(value.toWellFormed().replace(hidden, " ").trim());
 }
 
-/** Returns what is kept of the evidence that a source gives. Returns null if it gives none. */
+/** Returns the evidence to store: at most 20 rows, with tidied text. Returns null if none is given. */
 export function keptEvidence(given: readonly Evidence[] = []): KeptEvidence | null {
   if (given.length === 0) return null;
   const shown = given.slice(0, rowsMax);
@@ -66,8 +66,8 @@ export function openEvidenceWriter(db: DatabaseSync) {
 
 /**
  * Opens a reader of evidence.
- * @returns a function that returns a record's evidence by public id, or null if there is none. It throws if that does not
- *   match its checksum.
+ * @returns a function that takes a public id and returns the record's evidence, or null if it has none. The function
+ *   throws Error if the evidence does not match its checksum.
  */
 export function openEvidenceReader(db: DatabaseSync): (record: string) => KeptEvidence | null {
   if (!hasEvidence(db)) return () => null;
@@ -96,9 +96,10 @@ export function evidenceFault(db: DatabaseSync): string | undefined {
   const lost = `select record from evidence_of except select public_id from canonical union all
     select * from (select record from evidence except select record from evidence_of)`;
   for (const [record] of arraysOf<[string]>(db, lost))
-    return `its evidence is of ${record}, which does not exist`;
+    return `it has evidence for ${record}, which does not exist`;
   const unused = "select id from evidence_document except select document from evidence";
-  if (db.prepare(unused).get() !== undefined) return "it has a document without evidence";
+  if (db.prepare(unused).get() !== undefined)
+    return "it has an evidence document that no evidence cites";
   const read = openEvidenceReader(db);
   for (const [record] of arraysOf<[string]>(db, "select record from evidence_of")) read(record);
   return undefined;
@@ -113,7 +114,7 @@ type StoredRecord = readonly [
 ];
 
 /**
- * Explains the GPs, principals and projects that have these ids, or had them before. Leaves out other ids.
+ * Explains the GPs, principals and projects with the given current or former ids. Skips all other ids.
  * @throws Error if a record or its evidence does not match its checksum.
  */
 export function explain(db: DatabaseSync, ids: readonly string[]): Explanation[] {
@@ -147,7 +148,7 @@ function explained(
 
 /**
  * Explains a record of a published file. Returns null if no GP, principal or project has the id.
- * @throws DatasetFault if what is read is not what was published.
+ * @throws DatasetFault if the file cannot be read, or the content read is not the published one.
  */
 export function explainPublished(
   path: string,

@@ -18,7 +18,7 @@ interface FollowRequest {
   now: () => number;
 }
 
-/** Time between checks of the pointer, in ms: half of the promised second within which a new dataset is noticed. */
+/** Time between checks of the pointer, in ms. A new dataset must be noticed within 1 s. */
 const lookEveryMilliseconds = 500;
 
 /** Time until a failed load is retried, in ms. The cause of a failure may pass, such as too little memory. */

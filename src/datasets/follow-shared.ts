@@ -235,7 +235,7 @@ export function followShared(request: FollowRequest) {
       const version = (await see()).currentVersion();
       if (version !== seen.currentVersion() && version !== fetching) overtaken.abort();
     };
-    // A fetch may take minutes, in which the server has to hear which version is wanted.
+    // A fetch may take minutes, and meanwhile the server must learn which version is wanted.
     const seeing = setInterval(() => void seeAgain().catch(() => {}), lookEveryMilliseconds);
     try {
       await fetchAll(seen);
@@ -252,7 +252,7 @@ export function followShared(request: FollowRequest) {
   }
 
   function note(fault: Error | null): void {
-    // A failed fetch is not over before the next attempt.
+    // While a retry is due, a look without an error does not mean that the fetch has succeeded.
     if (signal.aborted || (fault === null && fetchAt !== Infinity)) return;
     // The message for an unreachable database may differ each time.
     const isOfDatabase = fault instanceof StoreFault && lastFault instanceof StoreFault;

@@ -1,7 +1,7 @@
 /**
- * Keeps public ids when GPs turn out to be the same: the oldest id stays, and the others lead to it. A source may name
- * former ids, which lead on for good; or each of its GPs and principals claims all source ids that it could have had,
- * and then every import settles anew which record an id leads to.
+ * Keeps public ids valid when GPs turn out to be the same: the oldest id stays, and the others lead to it. A source
+ * chooses one of two ways. It may name former ids, which then lead to the GP for good. Or its GPs and principals claim
+ * every source id that they could have had, and each import decides anew which record an id leads to.
  */
 import { namedGpPrefix } from "#records/canonical.ts";
 import type { RecordKind } from "#records/kinds.ts";
@@ -16,9 +16,9 @@ interface SettleOrder {
   /** All records of the draft, from any source. */
   records: DraftRecords;
   source: string;
-  /** Public ids of other sources' GPs that take the place of GPs that rows only named, by source id. */
+  /** Public ids of other sources' GPs that replace named GPs, by the source id of the named GP. */
   replaced: ReadonlyMap<string, string>;
-  /** True if the source keeps ids by claims. */
+  /** True if the source's records claim ids. */
   isClaiming: boolean;
   builtAt: string;
   previous: Previous;
@@ -27,14 +27,15 @@ interface SettleOrder {
 interface SettledIds {
   /** Every former id with the id that it leads to, even for absent records, which may return. */
   formerIds: ReadonlyMap<string, string>;
-  /** Every id that a GP or principal of a source with claims ever had, with the time since when it was published. */
+  /** Every id ever published for a GP or principal of a source with claims, with the time of its first publication. */
   publishedIds: ReadonlyMap<string, string>;
 }
 
 /**
  * Gives each GP and principal of the source its lasting id. A record that was left out gets its public id back when it
  * returns, under its own source id or that of a record it was merged with.
- * @throws DatasetFault if two records claim one id, or a former id of a source without claims is still a separate GP's.
+ * @throws DatasetFault if two records claim one id, or a former id named by a source without claims still belongs to a
+ *   separate GP.
  */
 export function settleIds(order: SettleOrder): SettledIds {
   const { records, source, isClaiming, builtAt, previous } = order;
@@ -42,7 +43,7 @@ export function settleIds(order: SettleOrder): SettledIds {
   const formerIds = isClaiming ? settleClaims(order, publishedIds) : settleFormerIds(order);
   if (isClaiming || publishedIds.size > 0) {
     const own = claimants.flatMap((kind) => records[kind].filter((one) => one.source === source));
-    // Ids of a source that claimed before are kept also while it does not.
+    // The ids of a source that once made claims are still noted while it makes none.
     if (isClaiming || own.some(({ id }) => publishedIds.has(id)))
       for (const { id } of own) publishedIds.getOrInsert(id, builtAt);
   }
@@ -53,9 +54,9 @@ export function settleIds(order: SettleOrder): SettledIds {
 const claimants = ["gp", "principal"] as const;
 
 /**
- * Settles the ids of a source with claims. Of the ids that a record claims, the oldest one ever published is its id, and
- * the others that were lead to it. An id that no record claims leads on to where it led.
- * @param published ids published so far, with the time since when they were; receives former ids that it lacks.
+ * Settles the ids of a source with claims. A record keeps the oldest published id among those that it claims, and its
+ * other published ids lead to that one. An id that no record claims keeps leading where it led before.
+ * @param published ids published so far, with the time of their first publication. Receives missing former ids.
  * @returns every former id with the id that it leads to.
  */
 function settleClaims(
@@ -64,7 +65,7 @@ function settleClaims(
 ): ReadonlyMap<string, string> {
   const before: ReadonlyMap<string, string> = previous.formerIds();
   const leads = new Map(before);
-  // A dataset of an earlier program does not say when a former id was published: no earlier than the one it leads to.
+  // Earlier programs did not store when a former id was published. It counts as old as the id that it leads to.
   const sinceOf = (id: string) =>
     published.get(id) ?? published.get(before.get(id) ?? "") ?? builtAt;
   for (const kind of claimants) {
@@ -76,10 +77,10 @@ function settleClaims(
         const rival = claim(claimedBy, id, record);
         if (rival !== null)
           throw new DatasetFault(
-            `${kind === "gp" ? "GPs" : "Principals"} ${rival} both claim the id ${id}. Nothing was published. This is a fault of the source's importer: report it with these names.`,
+            `${kind === "gp" ? "GPs" : "Principals"} ${rival} both claim the id ${id}. Nothing was published. This is a bug in the source's importer: report it with these names.`,
           );
       }
-      // The sort is stable: among ids of the same age that of an existing record stays, then the record's own.
+      // Among ids of the same age, current ones precede former ones. The stable sort then puts the record's own first.
       const [oldest = record.id, ...others] = ids
         .filter((id) => published.has(id) || before.has(id))
         .map((id) => ({ id, since: sinceOf(id), isFormer: Number(before.has(id)) }))
@@ -97,7 +98,7 @@ function settleClaims(
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Returns the public id of a record by its source id, or the id itself if it is one of a GP. */
+/** Returns the public id for a source id. Returns the id itself if it is already a GP's public id. */
 export const publicIdOf = (kind: RecordKind, source: string, id: string) =>
   publicIdShape.test(id) ? id : mintId(kind, source, id);
 
@@ -105,8 +106,8 @@ export const publicIdOf = (kind: RecordKind, source: string, id: string) =>
 const youngest = "9999";
 
 /**
- * Settles the ids of a source without claims. GPs that were merged stay merged. The id of a GP that rows named leads to
- * the GP that replaces it, until rows name it again.
+ * Settles the ids of a source without claims. GPs that were merged stay merged. A named GP's id leads to the GP that
+ * replaces it, until rows name it again.
  * @returns every former id with the id that it leads to.
  */
 function settleFormerIds({
@@ -174,7 +175,7 @@ export const formerIdsOf = (
 ): ReadonlyMap<string, readonly string[]> =>
   Map.groupBy([...leads.keys()].toSorted(), (id) => leads.get(id)!);
 
-/** Notes who claims an id. @returns words for both records if another one does, too; else null. */
+/** Notes that a record claims an id. @returns both records in words if another one claims it, too; else null. */
 function claim(
   claimedBy: Map<string, DraftRecord>,
   id: string,

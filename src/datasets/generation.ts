@@ -15,7 +15,7 @@ export interface Generation {
   sha256: string;
   bytes: number;
   records: Record<RecordKind, number>;
-  /** Report of the importer on the last import of a source, by source. Some importers make none. */
+  /** Importer's report on the last import of each source, by source. Some importers make none. */
   reports: Record<string, object>;
   built_at: string;
   /** Version that was current when it was built, whose other sources it carries over; null if none was. */
@@ -82,7 +82,10 @@ export function readFacts(path: string, version: string): Generation {
   return withAllCounts(facts!);
 }
 
-/** Returns facts with what an older program left out: 0 records of a kind, which stand in the order of kinds, and no report. */
+/**
+ * Returns facts with the members that an older program left out: 0 records of a kind, and no reports. Puts the counts
+ * in the order of kinds.
+ */
 export const withAllCounts = (facts: Generation): Generation => ({
   ...facts,
   records: eachOf(recordKinds, (kind) => facts.records?.[kind] ?? 0),

@@ -1,4 +1,4 @@
-/** Joins the steps of several publications: what changed from one dataset to a later one, each record once. */
+/** Joins the steps of several publications into the changes from one dataset to a later one, each record once. */
 import { readSync } from "node:fs";
 import { open } from "node:fs/promises";
 import type { DatabaseSync } from "node:sqlite";
@@ -53,15 +53,15 @@ export interface JoinedChange extends Difference {
 }
 
 interface JoinedSteps {
-  /** Changes, those of the newest publication first. */
+  /** Changes; the newest publication's come first. */
   changes: readonly JoinedChange[];
-  /** Publications whose changes are not known: there is no step, and the datasets are not kept. */
+  /** Publications with unknown changes: the step is missing, and the datasets are not kept. */
   gaps: readonly Publication[];
 }
 
 /** Values of a record's members before and after, as far as they differ. */
 interface ChangedMembers {
-  /** Null if they are not known: the record is new, or was removed from a dataset that is not kept and added again. */
+  /** Null if unknown: the record is new, or was removed and added again, and the dataset that had it is not kept. */
   before: Members | null;
   after: Members;
 }
@@ -132,8 +132,8 @@ export function openChangesReader(folder: string) {
   }
 
   /**
-   * Gathers what publications did to each record, even if it is again as before.
-   * @param partOf returns the id of the GP that a former one is part of now; null if there is none.
+   * Gathers the changes that publications made to each record, even if they cancel out.
+   * @param partOf returns the id of the GP that a former GP is now part of; null if there is none.
    */
   async function gather(
     all: readonly Publication[],
@@ -143,7 +143,7 @@ export function openChangesReader(folder: string) {
     const gaps: Publication[] = [];
     for (const publication of all) {
       const { from, version, published_at, step: stored } = publication;
-      // A step, and the datasets that stand in for one, may be removed for a suppression.
+      // The key includes whether the step or its datasets still exist, because a suppression may remove them.
       const isLost = stored === null && (pathOf(from) === null || pathOf(version) === null);
       const name = `${from}..${version} ${published_at} ${stored !== null} ${isLost}`;
       const step = await kept.fetch(name, { context: publication });
@@ -165,7 +165,7 @@ export function openChangesReader(folder: string) {
     /** Lists publications, oldest first. @param served version that is served. */
     list: (served: string): readonly Publication[] => publications.list(served),
     gather,
-    /** Gathers as `gather` does, and leaves out records that are as before: added and removed again, or changed back. */
+    /** Gathers like `gather`, but omits records whose changes cancel out: added and removed again, or changed back. */
     async join(...order: Parameters<typeof gather>): Promise<JoinedSteps> {
       const { changes, gaps } = await gather(...order);
       return { changes: withoutReturned(changes), gaps };
@@ -228,7 +228,7 @@ function withoutReturned(changes: readonly JoinedChange[]): JoinedChange[] {
   return changes.filter((one) => !returned.has(one) && !isBrief(one));
 }
 
-/** Returns the same changes, each as one step made it. */
+/** Returns a joined change as the separate changes of its steps. */
 export const changesOfSteps = (one: JoinedChange): JoinedChange[] =>
   one.places.map((place) => {
     const { change } = changeAt(place);
@@ -261,7 +261,7 @@ function joinMembers(places: readonly Place[], lines: ReadonlyMap<Place, Line>):
     const line = lines.get(place)!;
     if (changeAt(place).change === "added") after = line.record!;
     else {
-      // Only a record that came back is compared with what it was when it went.
+      // The last state of a removed record matters only if a later step adds the record again.
       const was = line.before ?? (place === places.at(-1) ? {} : lastRecord(place));
       before = before && was && { ...was, ...before };
       after = { ...after, ...line.after };
@@ -328,7 +328,7 @@ function openDeparted(path: string, changes: readonly Difference[]): ReadModel {
   });
 }
 
-/** Reads records in display order, with the GPs and the signals on which queries for them depend. */
+/** Reads records in display order, with the GPs and signals that queries for them depend on. */
 function rowsOf(db: DatabaseSync, records: readonly Difference[]): EachKind<Row[]> {
   const found = eachOf(recordKinds, () => new Map<string, Row>());
   const add = (kind: RecordKind, key: "id" | "position", values: Iterable<string | number>) => {
@@ -371,6 +371,6 @@ export function publicationsSince(
       ? publications.findLastIndex(({ version }) => version === since)
       : publications.findLastIndex(({ published_at }) => Date.parse(published_at) < since);
   if (at === -1 && typeof since === "string") return null;
-  // Nothing was published before the first one, so it is what the others are compared with.
+  // Nothing preceded the first publication, so it is the base that the others are compared with.
   return publications.slice(at === -1 && publications[0]?.from === null ? 1 : at + 1);
 }

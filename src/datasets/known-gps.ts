@@ -1,4 +1,4 @@
-/** Finds, among the GPs of a source, those that the rows of another source name. */
+/** Matches the GPs that a source's rows name with the GPs of another source. */
 import type { CanonicalGp, SourceEntry } from "#records/canonical.ts";
 import { fold } from "#records/fold.ts";
 import { splitName } from "#records/legal-forms.ts";
@@ -20,11 +20,11 @@ export function openKnownGps(previous: Previous, sources: readonly string[]) {
     return id === null ? null : { id, isSure: false };
   };
   return {
-    /** Ids that became links, by the source ids of the GPs that rows named. */
+    /** Public ids of the matching GPs, by the source ids of the named GPs that they replace. */
     replaced: replaced as ReadonlyMap<string, string>,
     /** Returns the number of names that became links. Returns null if no row names a source. */
     countLinked: () => (isAsked ? replaced.size : null),
-    /** Returns an entry with links in place of the named GPs that are GPs of the source that it names. */
+    /** Returns an entry in which links replace the named GPs that its source `known` has. */
     link(entry: SourceEntry): SourceEntry {
       const { known, namedGps } = entry;
       if (known === undefined) return entry;
@@ -52,7 +52,7 @@ export function openKnownGps(previous: Previous, sources: readonly string[]) {
   };
 }
 
-/** Returns GPs by external id and by name; null where several have it. */
+/** Returns ids of GPs by external id and by name. A key that several GPs share has null. */
 function indexGps(documents: Iterable<[id: string, document: string]>) {
   const index = new Map<string, string | null>();
   for (const [id, document] of documents) {

@@ -68,7 +68,7 @@ export function isOwnFormat(path: string): boolean {
 function otherRules({ format_version, fold_version }: Meta): string | undefined {
   if (format_version !== String(formatVersion)) {
     const age = Number(format_version) < formatVersion ? "an older" : "a newer";
-    return `has format ${format_version}, that of ${age} gp-records; this program reads only format ${formatVersion}`;
+    return `has format ${format_version} of ${age} gp-records; this program reads only format ${formatVersion}`;
   }
   return fold_version === String(foldVersion)
     ? undefined
@@ -86,7 +86,7 @@ export function openPublished(path: string, expected: Generation) {
   return openAs(path, expected);
 }
 
-/** Opens a generation. @throws DatasetFault if its version or time is not that in its facts, or it cannot be read. */
+/** Opens a generation. @throws DatasetFault if its version or time differs from its facts, or it cannot be read. */
 export function openAs(path: string, { version, built_at }: Generation) {
   const opened = openGeneration(path);
   const { db, meta } = opened;

@@ -50,7 +50,7 @@ import type { OpenStore, StoreOrder } from "./store.ts";
  */
 export interface SharedStore extends OpenStore {
   read(): Promise<Kept>;
-  /** Notes a running server, so that no dataset is published that it cannot read. */
+  /** Records a running server, so that no dataset beyond its formats is published. */
   noteServer(instance: Instance): Promise<void>;
   forgetServer(id: string): Promise<void>;
   /** Opens a version as any store does. @param signal breaks off the fetch of its file. */
@@ -192,7 +192,7 @@ export function openSharedStore(
   const pullStep: SharedStore["pullStep"] = (path, from, to, signal) =>
     transferring((session) => pullFile(session, stepName(from, to), path), signal);
 
-  /** Replaces the publications, and deletes the steps that they do not have, here and in the database. */
+  /** Replaces the list of publications, and deletes all steps that it lacks, here and in the database. */
   async function keepSteps(
     noted: readonly Publication[],
     kept: readonly Publication[],

@@ -52,8 +52,8 @@ export function openPrevious(generation: DatabaseSync | null) {
       return known;
     },
     /**
-     * Returns ids of GPs and principals with the time since when they were published: those that the generation keeps
-     * for good, and those of the records of the given sources.
+     * Returns ids of GPs and principals, with the time of their first publication: ids that the generation keeps for
+     * good, and those of the given sources' records.
      */
     publishedIds(sources: readonly string[]) {
       const some = `where source in (${marksFor(sources)})`;

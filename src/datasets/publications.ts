@@ -154,7 +154,7 @@ export function withPublication(
   return [...before, publication];
 }
 
-/** Returns the publications without the steps that a function names, and without those that cannot be read. */
+/** Returns the publications without the steps that `isMeant` selects, or that cannot be read. */
 export async function withoutSteps(
   noted: readonly Publication[],
   isMeant: (from: string, to: string) => Promise<boolean>,

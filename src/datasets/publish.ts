@@ -80,7 +80,7 @@ export interface ImportResult {
   linkedNames: number | null;
   /** Number of records of the dropped demo source; 0 unless the outcome is `built`. */
   droppedCount: number;
-  /** Number of records that were left out for suppressions, or in which a text was withheld; 0 if it was refused. */
+  /** Number of records that suppressions left out or withheld text from; 0 if the import was refused. */
   withheldCount: number;
   /** Number of records of each kind in the resulting dataset; null if the import was refused. */
   records: Generation["records"] | null;
@@ -125,7 +125,7 @@ export async function importSource(
 
 type NextOrder = Pick<ImportRequest, "isDryRun" | "isStaged" | "nowMilliseconds">;
 
-/** What a draft is written from, and where. */
+/** Inputs of a draft, and the path to write it to. */
 interface Workplace {
   /** Path of the draft to write. The file exists and is empty. */
   path: string;
@@ -137,7 +137,7 @@ interface Workplace {
   texts: TextStore;
 }
 
-/** Facts of what was written. `meta` is null if there is nothing to publish. */
+/** Facts about a written draft. `meta` is null if there is nothing to publish. */
 interface Written extends Pick<Generation, "reports"> {
   meta: Meta | null;
   records: Generation["records"] | null;

@@ -24,7 +24,7 @@ export function startLoad(order: Loading) {
     worker.once("message", (parts: DatasetParts) => resolve({ parts, free }));
     worker.once("error", reject);
     worker.once("exit", () =>
-      reject(new Error("The worker that loads the dataset ended, perhaps for want of memory.")),
+      reject(new Error("The worker that loads the dataset ended, perhaps because memory ran out.")),
     );
   });
   /** Resolves once the worker has ended, as it does after `free`. */

@@ -115,7 +115,7 @@ function writeStep(path: string, from: Side & { hash: string | null }, to: Side)
 
 /**
  * Returns the line of a difference, with documents as they are stored.
- * @param options `isWhole` adds the whole record, as it was if it is gone. A step adds only what a copy needs.
+ * @param options `isWhole` adds the whole record, or its last state if it is gone. A step adds only what a copy needs.
  */
 export function lineOf(one: Difference, comparison: Comparison, { isWhole = false } = {}): string {
   const { change, kind, id, into } = one;

@@ -1,6 +1,6 @@
 /**
- * The place where commands, and the thread that follows a database, find datasets: a folder of one machine, which a
- * server reads directly (`follow-current.ts`), or PostgreSQL (`postgres.ts`).
+ * Datasets as commands, and the thread that follows a database, use them: in a folder of one machine, or in PostgreSQL
+ * (`postgres.ts`). A server reads its folder directly (`follow-current.ts`).
  */
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -44,7 +44,7 @@ export interface DatasetStore {
   /** CHANGES_DAYS; 0 keeps no steps. */
   readonly changesDays: number;
   readonly warn: Warn;
-  /** Lists all datasets: a database's as they are when read, a folder's as they are at each call. */
+  /** Returns the list of all datasets: a snapshot of a database, or a live view of a folder. */
   read(): Promise<DatasetList>;
   /** Lists publications, oldest first. @throws DatasetFault if the list is damaged. */
   publications(): Promise<readonly Publication[]>;
@@ -72,7 +72,10 @@ export interface DatasetStore {
    * 0.
    */
   forgetSteps(): Promise<void>;
-  /** Deletes steps, also those of no publication. Clients begin again. @param isMeant function of a step's file. */
+  /**
+   * Deletes the steps that `isMeant` selects by their file, and steps of no publication. Clients that follow changes
+   * then read all records again.
+   */
   removeSteps(isMeant: (path: string) => Promise<boolean>): Promise<void>;
   /** Checks the whole content of a version. */
   check(version: string): Promise<GenerationCheck>;

@@ -4,7 +4,7 @@ import { listAudit, operator, writeAudit } from "#store/audit.ts";
 import type { ControlDatabase, ControlTables, ControlTransaction } from "#store/control-tables.ts";
 import { DomainError } from "#store/store-fault.ts";
 
-/** A suppression. At most one of `gp`, `cik` and `crd` is set, and limits it to the records of a GP, or of a number. */
+/** A suppression. At most one of `gp`, `cik` and `crd` is set, and limits it to the records of that GP or number. */
 export type Suppression = ControlTables["suppression"];
 
 export type NewSuppression = Omit<Suppression, "number" | "created_at" | "applied_at">;
@@ -16,8 +16,8 @@ export const listSuppressions = (database: ControlDatabase): Promise<Suppression
 const actions = ["suppression.added", "suppression.removed"] as const;
 
 /**
- * Adds a suppression that is yet to be applied. One that the list has already is to be applied again.
- * @param given keeps its number, if it has one that is free.
+ * Adds an unapplied suppression. If an equal one exists, marks that one as unapplied instead.
+ * @param given suppression, which keeps its number if that is free.
  * @returns its number.
  */
 export async function addSuppression(
@@ -36,7 +36,7 @@ export async function addSuppression(
     await again.where("number", "=", same).execute();
     return same;
   }
-  // The audit log may tell of one that was removed, whose number stays its own.
+  // The audit log refers to removed suppressions by number, so their numbers are not reused.
   const told = transaction.selectFrom("audit").select("subject").where("action", "in", actions);
   const taken = (await told.execute()).map(({ subject }) => Number(subject));
   taken.push(...all.map((one) => one.number));
@@ -67,7 +67,7 @@ export async function removeSuppression(
   await writeAudit(transaction, "suppression.removed", entry);
 }
 
-/** Returns the number of the suppression for which a dataset was removed, as long as the audit log tells. */
+/** Returns the number of the suppression that a dataset was removed for; undefined if the audit log does not say. */
 export async function removedFor(
   database: ControlDatabase,
   version: string,

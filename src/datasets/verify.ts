@@ -232,7 +232,7 @@ function areFormerIds(db: DatabaseSync, told: ReadonlyMap<string, string>): bool
   return rows.size === told.size && [...told].every(([former, gp]) => rows.get(former) === gp);
 }
 
-/** Reports whether the table has the ids of all GPs and principals of a source, or of none. */
+/** Reports whether the table has, for each source, the ids of either all its GPs and principals or none. */
 function arePublishedIds(db: DatabaseSync): boolean {
   if (!hasPublishedIds(db) || count(db, "published_id") === 0) return true;
   const records = "select source, id from gp union all select source, id from principal";

@@ -1,6 +1,6 @@
 /**
- * Withdraws suppressed people from what was published before: the current dataset is published again without them, and
- * then every step and every other dataset that has one is removed. If this is interrupted, running it again finishes it.
+ * Withdraws suppressed people from published data: publishes the current dataset again without them, and then removes
+ * every step and every other dataset that contains one of them. After an interruption, running it again finishes it.
  */
 import { join } from "node:path";
 import { recordKinds } from "#records/kinds.ts";
@@ -23,16 +23,16 @@ import { writeDraft } from "./write-draft.ts";
 export interface Withdrawn {
   /** Dataset that was published without the people; null if the current one has none of them. */
   published: Generation | null;
-  /** Number of its records that were left out, or in which a text was withheld. */
+  /** Number of records that were left out, or from which text was withheld. */
   withheldCount: number;
   /** Versions that were removed. */
   removed: string[];
 }
 
 /**
- * Withdraws the people whose suppression is yet to be applied from all datasets. The caller holds the import lock.
- * @param control store of the suppressions, which notes what is removed, and then that they are applied.
- * @returns null if all are applied.
+ * Withdraws the people with unapplied suppressions from all datasets. The caller holds the import lock.
+ * @param control store of the suppressions. Receives audit entries for removals, and then the time of application.
+ * @returns null if every suppression was already applied.
  * @throws DatasetFault if the current dataset is damaged, the disk is too full, or a running server cannot read the new
  *   dataset.
  */
@@ -51,7 +51,7 @@ export async function withdraw(
     const records = previous.records([...previous.sources.keys()], texts);
     const [formerIds, withheldIds] = [previous.formerIds(), previous.withheldIds()];
     const withheld = withhold(records, { texts, suppressions, formerIds, withheldIds });
-    // A record may have had another name before.
+    // An older dataset may have the record under another name.
     const isKnown = recordKinds.some((kind) => records[kind].some(({ id }) => ids.has(id)));
     for (const id of withheld.ids) ids.add(id);
     const told = masked(reports, suppressions);
@@ -59,7 +59,7 @@ export async function withdraw(
     return isFree ? null : { ...withheld, records, told };
   };
 
-  // A step to the new dataset would have the people as they were.
+  // A step to the new dataset would still contain the people.
   const stepless = { ...store, changesDays: 0 };
   const order = { isDryRun: false, nowMilliseconds };
   const { published, withheldCount } = await makeNext(stepless, order, async (place) => {
@@ -85,9 +85,9 @@ export async function withdraw(
   });
 
   const list = await store.read();
-  /** Returns the number of a suppression that a dataset has not heeded; null if it has none of the people. */
+  /** Returns the number of a suppression that requires a dataset's removal; null if it contains none of the people. */
   const numberIn = async (version: string): Promise<number | null> => {
-    // What cannot be read may have anybody.
+    // A dataset that cannot be read may contain anybody.
     const { number: last } = pending.at(-1)!;
     const texts = openTextStore(join(store.folder, draftTextsName));
     try {
@@ -104,7 +104,7 @@ export async function withdraw(
   };
   const others = list.versions().filter((version) => version !== list.currentVersion());
   const removed = new Map<string, number>();
-  // The newest is read first and removed last, because it tells which ids the people have.
+  // The newest dataset is read first and removed last, because it shows which ids the people have.
   for (const version of others.toReversed()) {
     const number = await numberIn(version);
     if (number !== null) removed.set(version, number);

@@ -1,6 +1,6 @@
 /**
- * Withholds suppressed people from the records of a generation: leaves out those who have their name, and puts
- * `[withheld]` in its place in all other texts and in evidence. A name is looked for as whole words, folded.
+ * Withholds suppressed people from the records of a generation: leaves out records whose name contains theirs, and
+ * replaces it with `[withheld]` in all other texts and in evidence. Names are matched as whole words, folded.
  */
 import { open } from "node:fs/promises";
 import type { ExternalIds } from "#records/common.ts";
@@ -20,17 +20,17 @@ import type { Suppression } from "./suppressions.ts";
 import { linksIn, ownIn, type StoredText, type TextStore } from "./text-store.ts";
 
 interface Withheld {
-  /** Number of records that were left out, or in which a text was replaced. */
+  /** Number of records that were left out, or from which text was withheld. */
   count: number;
-  /** Numbers of the suppressions that met a record. */
+  /** Numbers of the suppressions that matched a record. */
   met: Set<number>;
   /** Public ids of the records that were left out. */
   ids: Set<string>;
-  /** Public ids of GPs and projects that were left out, now or before, and may still be linked to. */
+  /** Public ids of GPs and projects that were left out, now or earlier, and that links may still lead to. */
   absent: Set<string>;
 }
 
-/** A suppressed person; once sought, with folded names and bare numbers. `name` then has a space on either side. */
+/** A suppressed person. `soughtOf` folds the names, adds a space on either side of `name`, and strips the numbers. */
 type Sought = Pick<Suppression, "number" | "name" | "gp" | "cik" | "crd">;
 
 type Links = Pick<StoredLinks, "gps" | "projects">;
@@ -46,7 +46,7 @@ interface Own extends Record<string, unknown> {
 
 const withheldText = "[withheld]";
 
-/** Kinds in an order in which what a record links to comes first. */
+/** Kinds, ordered so that the targets of links come first. */
 const linkedFirst = ["gp", "project", "principal", "signal"] as const satisfies RecordKind[];
 
 interface WithholdOrder {
@@ -59,8 +59,8 @@ interface WithholdOrder {
 }
 
 /**
- * Withholds people from records. Records of GPs or projects that are left out lose their links to them.
- * @param records records of any source under their lasting ids; those left out are taken out of the lists.
+ * Withholds people from records. Other records lose their links to GPs and projects that are left out.
+ * @param records records of all sources under their lasting ids. Left-out records are removed from the lists.
  */
 export function withhold(
   records: DraftRecords,
@@ -74,14 +74,14 @@ export function withhold(
   for (const { id } of [...records.gp, ...records.project]) absent.delete(id);
   const keyOf = (source: string, id: string) => `${source}\n${id}`;
   const gpIds = new Map(records.gp.map((gp) => [keyOf(gp.source, gp.sourceId), gp.id]));
-  /** Returns the public ids of what a record links to. */
+  /** Returns the public ids of the GPs and projects that a record links to. */
   const idsOf = ({ source }: DraftRecord, { gps, projects }: Links): Links => ({
     gps: gps.map(
       (gp) => gpIds.get(keyOf(source, gp)) ?? formerIds.get(gp) ?? publicIdOf("gp", source, gp),
     ),
     projects: projects.map((project) => mintId("project", source, project)),
   });
-  // A limit may be an alias that has lost a name since.
+  // The GP name that limits a suppression may itself have had a person's name withheld from it.
   const sought = suppressions
     .flatMap((one) => (one.gp ? [one, { ...one, gp: masked(one.gp, suppressions) }] : one))
     .map(soughtOf);
@@ -121,7 +121,7 @@ export const masked = <Value>(value: Value, suppressions: readonly Sought[]): Va
   suppressions.length === 0 ? value : without(value, suppressions.map(soughtOf));
 
 /**
- * Reports whether a step has the name of a suppressed person, or says more of a record than that it is gone.
+ * Reports whether a step contains a suppressed person's name, or more about a left-out record than its removal.
  * @param path file of the step.
  * @param ids public ids of records that were left out.
  */
@@ -148,15 +148,16 @@ const soughtOf = ({ number, name, gp, cik, crd }: Sought): Sought => ({
   crd: crd && bareNumber(crd),
 });
 
-/** Returns a register's number without separators and leading zeros. */
+/** Returns a register's number without separators or leading zeros. */
 const bareNumber = (id: string) => id.replace(/\D/g, "").replace(/^0+/, "");
 
 const ownOf = (stored: StoredText) => JSON.parse(`{${ownIn(stored)}}`) as Own;
 
 /**
- * Finds whose suppression concerns a record: one that holds everywhere, one whose GP or number the record has, and those
- * of what it links to. A number of a project or a principal concerns its GPs, too, as texts of these may name the person.
- * @returns a function to call for records in the order of `linkedFirst`.
+ * Finds the suppressions that apply to a record: those without a limit, those limited to a GP name or number that the
+ * record has, and those that apply to records it links to. A limit to the number of a project or principal covers its
+ * GPs, too, because their texts may name the person.
+ * @returns a function to be called for records in the order of `linkedFirst`.
  */
 function openScopes(
   records: DraftRecords,
@@ -171,7 +172,7 @@ function openScopes(
   const add = (id: string, some: readonly Sought[] = []) => {
     if (some.length > 0) scopes.set(id, [...new Set([...(scopes.get(id) ?? []), ...some])]);
   };
-  // Nothing tells any more which name or number a GP had that was left out before.
+  // The names and numbers of records that were left out earlier are no longer known.
   for (const id of absent) add(id, limited);
   if (limited.length > 0)
     for (const kind of ["gp", "project", "principal"] as const)
@@ -200,8 +201,8 @@ const isMeant = ({ gp, ...numbers }: Sought, kind: RecordKind, own: Own): boolea
 };
 
 /**
- * Returns a quick function that reports whether a record may have a name, so that most records need not be folded: where
- * all is ASCII without escapes, a fold only changes case and deletes some characters within words.
+ * Returns a quick test for records that may contain a name, so that most records need not be folded. In ASCII text
+ * without escapes, a fold only changes case and deletes some characters within words.
  */
 function openGlance(sought: readonly Sought[]) {
   const longest = (name: string) =>
@@ -215,7 +216,7 @@ function openGlance(sought: readonly Sought[]) {
   };
 }
 
-/** Returns a function that reports whether any text in a value has the name of a person. */
+/** Returns a function that reports whether any text in a value contains a person's name. */
 function finderIn(value: unknown): (one: Sought) => boolean {
   const texts: string[] = [];
   const gather = (part: unknown): void => {
@@ -223,16 +224,16 @@ function finderIn(value: unknown): (one: Sought) => boolean {
     else if (typeof part === "object" && part !== null) Object.values(part).forEach(gather);
   };
   gather(value);
-  // Between two texts are two spaces, which no name has.
+  // No name contains two spaces, so none matches across two texts.
   const all = ` ${texts.join("  ")} `;
   return ({ name }) => all.includes(name);
 }
 
 const isLink = /^https?:\/\/\S+$/i;
-/** Link that leads nowhere (RFC 2606), because one with a text in brackets would be none. */
+/** Replacement for a link that contains a name. It leads nowhere (RFC 2606); `[withheld]` would not be a link. */
 const withheldLink = "https://withheld.invalid/";
 
-/** Returns a value with the names of people replaced in its texts, or the value itself if it has none of them. */
+/** Returns a value with people's names replaced in its texts. Returns the value itself if it contains no such name. */
 function without<Value>(value: Value, people: readonly Sought[]): Value {
   const found = people.filter(finderIn(value));
   if (found.length === 0) return value;
@@ -251,8 +252,8 @@ const periodInWords = /(?<=[\p{L}\p{N}]{2}\p{M}*)\.(?=[\p{L}\p{N}]\p{M}*[\p{L}\p
 const escapes = /%[0-7][0-9a-f]|(?:%[89a-f][0-9a-f])+/gi;
 
 /**
- * Parts words that a fold would join, so that `Jane Roe's` and `left.Jane Roe` have the words of `Jane Roe`, and reads
- * escapes of links. Keeps the length: in place of the rest of an escape are marks, which a fold deletes.
+ * Separates words that a fold would join, so that `Jane Roe's` and `left.Jane Roe` contain the words of `Jane Roe`, and
+ * decodes percent-escapes. Keeps the length by padding a decoded escape with combining marks, which a fold deletes.
  */
 const parted = (text: string) =>
   text.replace(escapes, unescaped).replace(possessive, " ").replace(periodInWords, " ");
@@ -272,7 +273,7 @@ function withoutName(text: string, { name }: Sought): string {
   return cleared + text.slice(done);
 }
 
-/** Folds a text with a space on either side. @returns the units of the fold, and which part of the text each is from. */
+/** Folds a text with a space on either side. @returns the fold's units, and where each starts and ends in the text. */
 function foldWithPlaces(text: string) {
   let units = " ";
   const starts = [0];
@@ -280,7 +281,7 @@ function foldWithPlaces(text: string) {
   let at = 0;
   for (const character of text) {
     const end = at + character.length;
-    // A fold has no space at its ends, and deletes marks. Between letters both show.
+    // A fold drops spaces at either end of a text, so the character is folded between two letters.
     const part = fold(`a${character}a`).slice(1, -1);
     if (part === "" && /\p{M}/u.test(character)) ends[ends.length - 1] = end;
     for (const unit of part.split("")) {

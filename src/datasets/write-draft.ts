@@ -50,7 +50,7 @@ interface DraftRequest {
   sources: Iterable<readonly [name: string, importedAt: string]>;
   /** Former ids, with the ids that they lead to. */
   formerIds: ReadonlyMap<string, string>;
-  /** Ids that the generation keeps for good, with the time since when they were published. */
+  /** Ids that the generation keeps for good, with the time of their first publication. */
   publishedIds: ReadonlyMap<string, string>;
   /** Ids of GPs and projects that were left out for suppressions. */
   withheldIds: Iterable<string>;
@@ -58,7 +58,7 @@ interface DraftRequest {
   builtAt: string;
   /** Generation that the draft is compared with to count changes. */
   previous: Previous;
-  /** True to write the draft even if no record differs, because evidence does. */
+  /** True to write the draft even if no record differs, because evidence or reports may. */
   isForced?: boolean;
   /** Called after every 1,000 records, with the number of records written so far. */
   onWritten: (records: number) => void;

@@ -189,7 +189,7 @@ test("two records that claim one key are refused as a fault of the importer, and
         [principal("p", []), ["k"]],
         [principal("q", []), ["k"]],
       ],
-      /Principals 'p' and 'q' of source 'own' both claim the id pr_.*fault of the source's importer/,
+      /Principals 'p' and 'q' of source 'own' both claim the id pr_.*bug in the source's importer/,
     ],
   ] as [Claiming[], RegExp][])
     await assert.rejects(deliver(catalogue, 2, delivery), { name: "DatasetFault", message: words });

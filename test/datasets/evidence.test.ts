@@ -134,11 +134,11 @@ test("a dataset whose evidence is of no record, or was changed, is damaged", asy
   for (const [sql, fault] of [
     [
       "update evidence set record = 'gp_0000000000000000'",
-      /evidence is of gp_0000000000000000, which does not exist/,
+      /evidence for gp_0000000000000000, which does not exist/,
     ],
     [
       "insert into evidence_of values ('gp_0000000000000000', 3, 0)",
-      /evidence is of gp_0000000000000000/,
+      /evidence for gp_0000000000000000/,
     ],
     ["update evidence_of set documents_left_out = 3", /evidence of gp_\w+ does not match/],
     ["update evidence set text = 'Manager of Nobody'", /evidence of gp_\w+ does not match/],

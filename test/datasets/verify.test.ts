@@ -282,11 +282,11 @@ test("another format version and another fold version are refused with both numb
     `update meta set value = '${value}' where key = '${key}'`;
   refuses(
     await changedFile(t, change("format_version", 2)),
-    /has format 2, that of an older gp-records; this program reads only format 3\. .* import every source again\.$/,
+    /has format 2 of an older gp-records; this program reads only format 3\. .* import every source again\.$/,
   );
   refuses(
     await changedFile(t, change("format_version")),
-    /has format 7, that of a newer gp-records; this program reads only format 3/,
+    /has format 7 of a newer gp-records; this program reads only format 3/,
   );
   refuses(
     await changedFile(t, change("fold_version")),
