@@ -84,7 +84,7 @@ const quotasFrom = (given: {
       .map(([window, quota]) => [window, quota === "default" ? null : quota]),
   );
 
-/** Returns quotas in words. @param plan plan of the account whose quotas they are; null if there is none. */
+/** Returns quotas in words. @param plan the account's plan; null for an account without one, or for a plan's quotas. */
 function quotasText({ minute, hour, day }: Quotas, plan: string | null = null): string {
   const usual = plan === null ? "the default" : "the plan's";
   if (minute === null && hour === null && day === null) return `${usual} quotas`;
@@ -323,7 +323,7 @@ const planSet = command({
     ...quotaOptions,
     changes: choice(
       "--changes <access>",
-      "whether its accounts may read /changes; `default` follows the plan `default`",
+      "its accounts' access to /changes; `default` follows the plan `default`",
       accesses,
     ),
   },

@@ -218,7 +218,7 @@ export function restoredText(
       lostPeople.map(({ id, email }) => `person ${id} ${email}`),
     ),
     suppressions > 0 &&
-      `${counted(suppressions, "suppression")} ${suppressions === 1 ? "holds" : "hold"}: nobody of them is in the datasets.`,
+      `${counted(suppressions, "suppression")} ${suppressions === 1 ? "is" : "are"} in force. ${manifest.control_only ? "The next command that publishes a dataset applies all of them." : "The restored datasets contain none of these people."}`,
     !areEndingsKnown &&
       `Whatever was revoked, suspended, closed or removed after ${timeText(manifest.made_at)} ${isTrial ? "would work" : "works"} again, because there were no former accounts and keys to compare the backup with. End each such key, account and membership again.`,
     areCountsKept

@@ -13,9 +13,9 @@ export const exitCodes = {
   conflict: 4,
   /** Another process holds what the command needs. Trying again may help. */
   busy: 5,
-  /** `doctor` or `datasets verify` found something to mend. */
+  /** `doctor` or `datasets verify` found something to fix. */
   unhealthy: 6,
-  /** A source would lose more of its records than `--max-shrink` allows, or names less than `--min-named` wants. */
+  /** A source would lose more records than `--max-shrink` allows, or names fewer GPs than `--min-named` requires. */
   shrunk: 7,
   /** The disk has no room for what the command writes. */
   diskFull: 8,

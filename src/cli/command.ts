@@ -9,7 +9,7 @@ export interface CliContext {
   readonly environmentFile?: EnvironmentFile | null;
   /** Returns the time in ms since 1970. */
   readonly now: () => number;
-  /** Waits this many ms; with the timers of Node unless it is given. */
+  /** Waits this many ms; uses Node's timers by default. */
   readonly wait?: (milliseconds: number) => Promise<unknown>;
   /** Prints one or more whole lines to standard output. @param text without the last line break. */
   readonly print: (text: string) => void;

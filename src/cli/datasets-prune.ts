@@ -35,7 +35,7 @@ export async function noteAndPrune(
       `warning: The dataset is published, but ${what} could not be deleted (${message}). Correct the cause; the next publication, or 'gp-records datasets prune', tries again.`,
     );
   let pruned: Pruned = { removed: [], pinned: [], failures: [] };
-  // A damaged list of publications must not keep old datasets.
+  // A damaged list of publications must not prevent the deletion of old datasets.
   await store.forgetSteps().catch((error: Error) => warn("the changes of old publications", error));
   try {
     if (keep > 0) pruned = await prune(store, { keep, isAutomatic: true, isDryRun: false });

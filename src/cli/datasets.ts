@@ -1,6 +1,6 @@
 /**
- * `gp-records datasets` lists and checks datasets, and chooses the one to serve; `gp-records instances` lists the servers
- * that share datasets, and the one that each serves.
+ * `gp-records datasets` lists and checks datasets, and chooses the one to serve; `gp-records instances` lists the
+ * servers that share datasets, and the dataset that each one serves.
  */
 import { readConfig } from "#config.ts";
 import type { GenerationCheck } from "#datasets/check-generations.ts";
@@ -238,7 +238,7 @@ const rollback = command({
   ...shownChoice,
 });
 
-/** Throws a CommandFault if a dataset is gone because it had a suppressed person. */
+/** Throws a CommandFault if a dataset was removed because it contained a suppressed person. */
 async function refuseRemoved(
   context: CliContext,
   store: DatasetStore,
@@ -250,7 +250,7 @@ async function refuseRemoved(
   if (number !== undefined)
     throw new CommandFault(
       exitCodes.conflict,
-      `The dataset ${version} was removed for suppression ${number}. To return to an older one, run 'gp-records datasets publish VERSION'; 'gp-records datasets list' shows all of them.`,
+      `The dataset ${version} was removed because of suppression ${number}. To return to an older one, run 'gp-records datasets publish VERSION'; 'gp-records datasets list' shows all versions.`,
     );
 }
 

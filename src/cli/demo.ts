@@ -54,11 +54,11 @@ interface Demo extends DemoKey {
   inventedCount: number;
 }
 
-/** Age of the first dataset when it is published, so that the second one has changes since a day that people can name. */
+/** Age that the first dataset is given, in ms, so that the second one has changes since an earlier day. */
 const firstAgeMilliseconds = 4 * dayMilliseconds;
 
 /**
- * Fills a data folder without a current dataset with invented records, and finds or makes the demo's key.
+ * Publishes invented records if the data folder has no current dataset, and finds or makes the demo's key.
  * @param size numbers of records; those of the whole demo if left out.
  */
 export async function prepareDemo(context: CliContext, size?: Readonly<DemoSize>): Promise<Demo> {
@@ -84,7 +84,7 @@ export async function prepareDemo(context: CliContext, size?: Readonly<DemoSize>
 }
 
 interface DemoState {
-  /** Function that invents its records. */
+  /** Name of the function that invents its records. */
   state: "inventEarlier" | "inventRecords";
   size?: Readonly<DemoSize> | undefined;
   isWanted(kept: DatasetList): boolean;
@@ -97,7 +97,7 @@ async function publishState(
   { state, size: given, isWanted, onProgress }: DemoState,
 ): Promise<number> {
   const isWantedIn = async (store: DatasetStore) => isWanted(await store.read());
-  // Asked before the lock is taken, too, so that a filled folder never waits for an import.
+  // Also asked before the lock is taken, so that a filled folder never waits for an import.
   if (!(await lookAtDatasets(context, isWantedIn))) return 0;
   const { demoSize, [state]: invent } = await import("#demo/invent.ts");
   const { importSource } = await import("#datasets/publish.ts");
@@ -120,7 +120,7 @@ async function publishState(
   });
 }
 
-/** Publishes the second dataset of a demo, unless other datasets than its first are there. */
+/** Publishes the second dataset of a demo, unless there are datasets besides its first. */
 export async function publishSecond(context: CliContext, size: Readonly<DemoSize>): Promise<void> {
   const isWanted = (kept: DatasetList) => {
     const [first, ...others] = kept.list();
@@ -131,8 +131,8 @@ export async function publishSecond(context: CliContext, size: Readonly<DemoSize
 }
 
 /**
- * Publishes the second dataset in a thread of its own, so that the first start is no slower for it. If the process ends
- * before, the next start does it.
+ * Publishes the second dataset in its own thread, so that it does not slow down the first start. If the process ends
+ * too early, the next start publishes it.
  */
 export function startSecond({ environment }: CliContext, onError: (error: Error) => void): void {
   const worker = new Worker(new URL("./demo-worker.ts", import.meta.url), {

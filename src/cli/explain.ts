@@ -1,4 +1,4 @@
-/** `gp-records explain`: tells which filings say what a record says, and what was refused. */
+/** `gp-records explain`: shows the filings that a record is based on, and the evidence that was refused. */
 import type { DatabaseSync } from "node:sqlite";
 import { explainedKinds, type Explanation, reasonOf } from "#records/explanation.ts";
 import { counted } from "#words.ts";
@@ -10,11 +10,11 @@ import { onOneLine } from "./output.ts";
 export const explainCommand = command({
   name: "explain",
   description:
-    "tell why a GP, principal or project of the current dataset says what it says: filings, sentences, what was refused",
+    "show the evidence for a GP, principal or project of the current dataset: filings, quotations, and what was refused",
   args: {
     id: argument(
       "<id>",
-      "public id, also a former one, or the source's own, such as crd:123456; this may be of several records",
+      "public id, current or former, or the source's own id, such as crd:123456, which several records may share",
     ),
   },
   example: "explain gp_01a7k2q9x4m8c3vd",
@@ -29,13 +29,13 @@ export const explainCommand = command({
       if (found.length > 0) return found;
       throw new CommandFault(
         exitCodes.conflict,
-        `No GP, principal or project of ${version} has the id '${id}'. Take an id of the service, a file or 'gp-records match', or the source's own.`,
+        `No GP, principal or project of ${version} has the id '${id}'. Use an id from the service, an export or 'gp-records match', or the source's own id.`,
       );
     }),
   text: (found) => found.map((one) => linesOf(one).map(onOneLine).join("\n")).join("\n\n"),
 });
 
-/** Returns the public ids that a text may mean: itself, and those of the records to which sources gave it. */
+/** Returns the public ids that an id may mean: itself, and those of the records with this source id. */
 async function idsMeant(db: DatabaseSync, id: string): Promise<string[]> {
   const { mintId } = await import("#datasets/draft-record.ts");
   const { readSources } = await import("#datasets/open-generation.ts");

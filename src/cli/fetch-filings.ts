@@ -24,7 +24,7 @@ import { syncPath } from "#store/whole-file.ts";
 import type { CliContext } from "./command.ts";
 import { CommandFault, exitCodes, usageFault } from "./command-fault.ts";
 
-/** The only addresses that are written here. Their answers name all others. */
+/** The only built-in addresses. Their answers contain all others. */
 const beginnings = {
   quarters: "https://www.sec.gov/data-research/sec-markets-data/form-d-data-sets",
   archives: "https://www.sec.gov/Archives/",
@@ -44,10 +44,10 @@ const pauseMilliseconds = 1000;
 const patienceMilliseconds = 600_000;
 /** Longest time for one answer with its body, in ms. Node itself gives up after 5 minutes without a byte. */
 const answerMilliseconds = 1_800_000;
-/** Statuses of a server that limits, or is away for a while. */
+/** Statuses of a server that limits requests or is unavailable for a while. */
 const passing = [403, 429, 503];
 
-/** @param origin scheme and host in place of the SEC's; undefined for these. */
+/** Opens a source of files. @param origin scheme and host to use instead of the SEC's; undefined for the SEC's own. */
 export function openSource(
   contact: string,
   origin: string | undefined,
@@ -56,10 +56,11 @@ export function openSource(
   const headers = { "user-agent": `gp-records (${contact})`, "accept-encoding": "identity" };
   let spaced: Promise<unknown> = Promise.resolve();
   /**
-   * Asks until there is an answer, and returns what `take` makes of it. Asks once more if that fails: the answer may be
-   * cut off. A single filing may also answer 404, as one that was taken back does.
-   * @param what name of what is taken, for messages.
-   * @throws CommandFault `busy` after ten minutes in vain.
+   * Requests a file until the server answers, and returns the result of `take`. Requests it once more if `take` fails,
+   * because the answer may be cut off. A single filing may also answer 404, as a withdrawn one does.
+   * @param what description of the expected answer, for messages.
+   * @throws CommandFault `busy` if the server stays unavailable for ten minutes, `inputRefused` if it answers another
+   *   status, or `take` fails twice.
    */
   return async <T>(url: string, what: string, take: (answer: Response) => Promise<T>) => {
     const asked = new URL(new URL(url).pathname, origin ?? url);
@@ -78,7 +79,10 @@ export function openSource(
         } catch (error) {
           if ((error as NodeJS.ErrnoException).syscall !== undefined) throw error;
           if (isSecond)
-            throw changed(asked.href, `was twice not ${what} (${causeOf(error as Error)})`);
+            throw changed(
+              asked.href,
+              `did not return ${what} in two attempts (${causeOf(error as Error)})`,
+            );
           isSecond = true;
           continue;
         }
@@ -92,9 +96,9 @@ export function openSource(
       if (now() + delay > until)
         throw new CommandFault(
           exitCodes.busy,
-          `${asked.href} ${why}, and ten minutes of waiting do not help; nothing was published. Run the command again in an hour: it goes on where it stopped.`,
+          `${asked.href} ${why}. Retries are limited to ten minutes, so nothing was published. Run the command again in an hour: it resumes where it stopped.`,
         );
-      reportError(`warning: ${asked.href} ${why}; asking again in ${Math.ceil(delay / 1000)} s.`);
+      reportError(`warning: ${asked.href} ${why}; trying again in ${Math.ceil(delay / 1000)} s.`);
       await wait(delay);
     }
   };
@@ -104,17 +108,17 @@ export function openSource(
 const read = <T>(source: Source, url: string, what: string, take: (page: string) => T) =>
   source(url, what, async (answer) => take(await answer.text()));
 
-/** Returns the error for a page or file that is not what it was. */
+/** Returns the error for a status, page or file that is not as expected. */
 const changed = (url: string, what: string) =>
   new CommandFault(
     exitCodes.inputRefused,
-    `${url} ${what}; nothing was published. Run the command again tomorrow. If that does not help, the page has changed: look for a newer gp-records.`,
+    `${url} ${what}; nothing was published. Run the command again tomorrow. If that does not help, the site may have changed: look for a newer gp-records.`,
   );
 
 const causeOf = ({ message, cause }: Error): string =>
   cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code! : message;
 
-/** Saves a file, whole or not at all. Returns its bytes, or null if it is not there. */
+/** Saves a file, whole or not at all. Returns its size in bytes, or null for a 404. */
 async function save({ status, body }: Response, path: string): Promise<number | null> {
   if (status === 404) return null;
   const part = `${path}.part`;
@@ -127,7 +131,7 @@ async function save({ status, body }: Response, path: string): Promise<number | 
       close();
     }
     if (!members.some(({ name }) => quarterTableOf(name) ?? advMemberOf(name)))
-      throw new Error("no table of Form D or Form ADV is in it");
+      throw new Error("it has no table of Form D or Form ADV");
   } else if (path.endsWith(".gz"))
     await finished(createReadStream(part).pipe(createGunzip()).resume());
   else if (!/<\/SEC-DOCUMENT>|^-{20}/m.test(readFileSync(part, "latin1")))
@@ -142,7 +146,7 @@ const feedShape = /^IA_FIRM_SEC_Feed_(\d\d)_(\d\d)_(\d{4})\.xml\.gz$/;
 const folderShape = /\/daily-index\/(\d{4})(?:\/QTR\d)?$/;
 const indexShape = /^form\.(\d{8})\.idx$/;
 
-/** Fetches what the folder lacks, and removes what newer files replace. Changes only its downloads. */
+/** Fetches files that a folder lacks, and removes those that newer ones replace. Changes only its `downloads`. */
 export async function bringUpToDate(
   folder: string,
   since: string | undefined,
@@ -151,19 +155,19 @@ export async function bringUpToDate(
 ) {
   const downloads = join(folder, "downloads");
   const filings = join(downloads, "filings");
-  // Missing are filings that an index names, but that are not there.
+  // `missing` lists filings that an index names but the server does not have.
   const fetched = { files: 0, bytes: 0, removed: 0, missing: [] as string[] };
   const bring = async (url: string, into = downloads): Promise<string> => {
     const path = join(into, basename(url));
     if (existsSync(path)) return path;
-    const bytes = await source(url, `all of ${path}`, (answer) => save(answer, path));
+    const bytes = await source(url, `a valid ${path}`, (answer) => save(answer, path));
     if (bytes === null) fetched.missing.push(url);
     else fetched.files++;
     fetched.bytes += bytes ?? 0;
     show(fetched.files, "files fetched");
     return path;
   };
-  // A mistyped folder would be filled and published, without corrections.
+  // A folder made for a mistyped path would be published without the corrections.
   if (!existsSync(folder))
     throw usageFault(`There is no folder ${folder}. Check the path, or make the folder.`);
   mkdirSync(filings, { recursive: true });
@@ -173,7 +177,10 @@ export async function bringUpToDate(
   const known = [...listed.keys()];
   const newest = known.at(-1)!;
   const from = since ?? known.at(-4) ?? known[0]!;
-  if (from > newest) throw usageFault(`--since ${from} is after the newest quarter, ${newest}.`);
+  if (from > newest)
+    throw usageFault(
+      `--since ${from} is after the newest quarter, ${newest}. Name that quarter or an earlier one.`,
+    );
   const quarters: string[] = [];
   for (const quarter of known.filter((one) => one >= from)) {
     const path = await bring(listed.get(quarter)!);
@@ -186,7 +193,7 @@ export async function bringUpToDate(
   const feed = await bring(await read(source, beginnings.feeds, "a list of feeds", newestFeedIn));
   fetched.removed += remove(downloads, (name) => feedShape.test(name), feed);
 
-  // What is filed late on the last day of a quarter is in the next one.
+  // Filings made late on a quarter's last day are in the next quarter's archive.
   const after = dayIn(newest, 3, "20");
   const named = new Map<string, string>();
   for (const url of await indexesAfter(after, source))
@@ -207,7 +214,7 @@ export async function bringUpToDate(
   return fetched;
 }
 
-/** Removes files of a folder by their names, but for one. Returns how many. */
+/** Removes a folder's files that `isOld` selects by name, except one. Returns their number. */
 function remove(folder: string, isOld: (name: string) => boolean, but = ""): number {
   const old = readdirSync(folder).filter((name) => isOld(name) && name !== basename(but));
   for (const name of old) rmSync(join(folder, name));
@@ -218,7 +225,7 @@ function remove(folder: string, isOld: (name: string) => boolean, but = ""): num
 const dayIn = (quarter: string, month: number, day: string) =>
   `${quarter.slice(0, 4)}${String((Number(quarter[5]) - 1) * 3 + month).padStart(2, "0")}${day}`;
 
-/** Returns the address of each quarter that a page links to, in order; of several that of its last correction. */
+/** Returns the address of each quarter that a page links to, oldest first: that of its last correction, if any. */
 function quartersIn(page: string): Map<string, string> {
   const pathOf = (href: string) => URL.parse(href, beginnings.quarters)?.pathname ?? "/";
   const hrefs = page.matchAll(/\bhref\s*=\s*["']([^"']+)/gi);
@@ -240,20 +247,20 @@ function monthsIn(page: string): { url: string; lastDay: string }[] {
       lastDay: /(\d{8})(?:_\d+)?\.zip$/.exec(fileName)?.[1] ?? `${year}1231`,
     })),
   );
-  if (months.length === 0) throw new Error("it names no archive of a month");
+  if (months.length === 0) throw new Error("it lists no monthly archive");
   return months;
 }
 
 function newestFeedIn(page: string): string {
   const { files } = JSON.parse(page) as { files: { name: string }[] };
   const feeds = files.map(({ name }) => name).filter((name) => feedShape.test(name));
-  if (feeds.length === 0) throw new Error("it names no feed of firms");
+  if (feeds.length === 0) throw new Error("it lists no feed of firms");
   const dayOf = (name: string) => name.replace(feedShape, "$3$1$2");
   feeds.sort((a, b) => (dayOf(a) < dayOf(b) ? -1 : 1));
   return new URL(feeds.at(-1)!, beginnings.feeds).href;
 }
 
-/** Returns the daily indexes after a day, to which the listings of EDGAR's folders lead. */
+/** Returns the addresses of the daily indexes after a day, found through the listings of EDGAR's folders. */
 async function indexesAfter(day: string, source: Source): Promise<string[]> {
   const found: string[] = [];
   const walk = async (folder: string) => {

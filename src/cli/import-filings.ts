@@ -20,7 +20,7 @@ export interface FilingsSummary {
   refusal: "unnamed" | null;
 }
 
-/** Counts by kind: `records`, and those that say something of a member. */
+/** Counts by kind of record: all `records`, and for each member those that have a value. */
 type Filled = Record<string, Record<string, number>>;
 
 interface FilingsOrder {
@@ -34,14 +34,14 @@ interface FilingsOrder {
 }
 
 /**
- * V8 flags for an import of filings. Without them V8 takes what is read and left again for lasting, and lets three times
- * the memory in use fill before it looks for garbage.
+ * V8 flags for an import of filings. Without them, V8 treats short-lived rows as long-lived, and lets the heap grow to
+ * three times the memory in use before it collects garbage.
  */
 const v8Flags = ["--no-allocation-site-pretenuring", "--heap-growing-percent=20"] as const;
 
 /**
  * Reads and resolves filings.
- * @returns their entries, which are made as they are asked for. The caller closes them.
+ * @returns their entries, which are made on demand, and a summary. The caller calls `close`.
  * @throws ImportFault if a path is not there, or a file is damaged.
  */
 export async function openFilings(
@@ -54,7 +54,7 @@ export async function openFilings(
   const { recordsOf } = await import("#sponsors/records.ts");
   const { draftName } = await import("#datasets/catalogue.ts");
   const { mintId } = await import("#datasets/draft-record.ts");
-  // Named like the draft, so that the next command that takes the lock clears what a killed one left behind.
+  // Named like the draft, so that after a kill the next command under the lock removes the file.
   const scratchFile = join(folder, `${draftName}.filings`);
   const salt = randomBytes(16).toString("hex");
   const onRow = (rows: number) => show(rows, "rows read");
@@ -81,7 +81,7 @@ export async function openFilings(
       options,
     );
     const filled: Filled = {};
-    // The resolution itself is as large as the records, and let go of once they are made.
+    // Kept in place of the resolution, which is as large as the records and is freed once they are made.
     const figures = filingsFigures(report, resolution, filled);
     const { named, unnamed } = figures.vehicles;
     const isUnnamed = named * 100 < (named + unnamed) * (namedPercentMin ?? 0);
@@ -96,7 +96,7 @@ export async function openFilings(
   }
 }
 
-/** Counts members that say something, as entries pass by. @param done called after the last, so that rows make room. */
+/** Counts members with a value as entries pass. @param done called after the last entry, to free the rows. */
 function* counting(
   entries: Iterable<SourceEntry>,
   filled: Filled,
@@ -115,7 +115,7 @@ function* counting(
   done();
 }
 
-/** Numbers by name, the highest first. */
+/** Returns counts by name, highest first. */
 const byNumber = (counts: Iterable<readonly [string, number]>): Record<string, number> =>
   Object.fromEntries([...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)));
 
@@ -165,7 +165,7 @@ function filingsFigures(
   };
 }
 
-/** Returns what `--json` says of the filings. */
+/** Returns the part of the `--json` output about filings. */
 export function filingsJson({ report, figures, unmet }: FilingsSummary) {
   return {
     ...figures,
@@ -192,12 +192,12 @@ const fileKinds: Readonly<Record<keyof FilingsReport["files"], string>> = {
 
 const skipReasons: Readonly<Record<keyof FilingsReport["skipped"], string>> = {
   test: "to test EDGAR",
-  twice: "that another file has, too",
+  twice: "also in another file",
   other_form: "of another form",
   no_accession: "without an accession number",
   no_issuer: "without an issuer",
   no_offering: "without an offering",
-  no_base: "of Form ADV without their base",
+  no_base: "of Form ADV without their base table",
 };
 
 /** Returns counts as `12 of one kind, 3 of another`, or `none`. */
@@ -211,7 +211,7 @@ const listOf = (
 
 /** Figures of filings, as kept with the dataset. */
 export type FilingsFigures = ReturnType<typeof filingsFigures>;
-/** Figures, and for the import itself what it left out. */
+/** Figures and, during an import, what it left out. */
 type Said = FilingsFigures & Partial<ReturnType<typeof filingsJson>>;
 
 /** Returns lines for people. */
@@ -235,7 +235,7 @@ export function filingsText(said: Said, nowMilliseconds: number): string[] {
     ),
     `Filings: ${grouped(said.form_d)} of Form D, ${grouped(said.form_adv)} of Form ADV${said.firms ? `, ${counted(said.firms, "firm")} of the firm feed` : ""}; left out: ${listOf(said.skipped, skipReasons)}.`,
     `Newest: Form D ${age(said.newest.form_d)}; Form ADV ${age(said.newest.form_adv)}${said.firms ? `; firm feed ${age(said.newest.firm_feed)}` : ""}.`,
-    `No real estate: ${counted(sum(outside), "filing")}${colon(outside)}`,
+    `Not real estate: ${counted(sum(outside), "filing")}${colon(outside)}`,
     ...firstLines(outside.map(([reason, count]) => onOneLine(`  ${grouped(count)}: ${reason}`))),
     `Vehicles: ${grouped(named)} of ${grouped(named + unnamed)} have a GP (${percentOf(named, named + unnamed)}%).`,
     `GPs: ${grouped(total)}. Basis: ${listOf(by_basis)}. Confidence: ${listOf(by_confidence, bands)}.`,
@@ -244,14 +244,14 @@ export function filingsText(said: Said, nowMilliseconds: number): string[] {
     ),
     ...firstLines(
       corrections_unmet.map(({ line, why }) =>
-        onOneLine(`  correction in line ${line} met nothing: ${why}`),
+        onOneLine(`  correction in line ${line} matches no record; its reason is: ${why}`),
       ),
     ),
     ...Object.entries(said.filled).map(([kind, { records = 0, ...members }]) => {
       const shares = Object.entries(byNumber(Object.entries(members))).map(
         ([name, count]) => `${name} ${percentOf(count, records)}%`,
       );
-      return `Filled of ${counted(records, kind)}: ${shares.join(", ")}.`;
+      return `Members filled in ${counted(records, kind)}: ${shares.join(", ")}.`;
     }),
   ];
 }
@@ -273,6 +273,6 @@ export function unnamedFault(
   const all = named + unnamed;
   return new CommandFault(
     exitCodes.shrunk,
-    `Only ${grouped(named)} of ${grouped(all)} vehicles have a GP, less than the ${namedPercentMin}% wanted; ${nothing}. Check that no archive of Form ADV is missing. If so few are right, use --min-named ${percentOf(named, all)}%.`,
+    `Only ${grouped(named)} of ${grouped(all)} vehicles have a GP, fewer than the ${namedPercentMin}% that --min-named requires; ${nothing}. Check that no archive of Form ADV is missing. If this share is right, use --min-named ${percentOf(named, all)}%.`,
   );
 }

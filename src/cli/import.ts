@@ -34,7 +34,7 @@ import { firstLines, onOneLine, showProgress } from "./output.ts";
 import { changePublished } from "./suppressions.ts";
 
 const args = {
-  files: argument("<files...>", "files of the source, read in this order; - is standard input"),
+  files: argument("<files...>", "files of the source, read in this order; - for standard input"),
 };
 
 /** Options of every import. */
@@ -44,7 +44,7 @@ const guards = {
   rejectedMax: parameter<RejectedMax>(
     new Option(
       "--max-rejected <n>",
-      "publish even if up to this many lines, or this share of them (5%), are rejected",
+      "publish even if up to this many lines, or this share of them (such as 5%), are rejected",
     )
       .argParser(parseRejectedMax)
       .default({ lines: 0 }, "0"),
@@ -111,7 +111,7 @@ const csv = command({
     map: option("--map <file>", "the mapping from columns to records"),
     suggests: flag(
       "--suggest",
-      "print a draft of a mapping for one file, and on standard error what to check; import nothing",
+      "print a draft mapping for one file, and notes on what to check to standard error; import nothing",
       "source",
       "map",
     ),
@@ -136,13 +136,16 @@ export const secOptions = {
     new Option("--source <name>", "name of the source whose records are replaced").default("sec"),
   ),
   minConfidence: parameter<number>(
-    new Option("--min-confidence <n>", "leave a vehicle without a GP if its link is less sure")
+    new Option(
+      "--min-confidence <n>",
+      "leave a vehicle without a GP if its link has a lower confidence",
+    )
       .argParser(parseConfidence)
       .default(0.5),
   ),
   namedPercentMin: option(
     "--min-named <percent>",
-    "refuse if a smaller share of the vehicles has a GP",
+    "refuse if a smaller share of vehicles has a GP",
     parsePercent,
   ),
   ...guards,
@@ -200,7 +203,7 @@ async function suggest(
 
 export interface Imported {
   given: Order;
-  /** Takes the names of suppressed people out of output. */
+  /** Replaces the names of suppressed people in output. */
   mask: <Output>(output: Output) => Output;
   result: ImportResult;
   /** Summary of an import of filings; undefined for other formats. */
@@ -236,7 +239,7 @@ interface Opened extends Pick<ImportRequest, "entries"> {
   close?: () => void;
 }
 
-/** Imports what `open` returns. It is called once this process holds the import lock. */
+/** Imports the entries that `open` returns. Calls it once this process holds the import lock. */
 async function publishEntries(
   order: Order,
   context: CliContext,
@@ -382,7 +385,9 @@ function importText(imported: Imported, context: CliContext): string {
   if (result.linkedNames !== null)
     lines.push(`${counted(result.linkedNames, "name")} linked to a GP of another source.`);
   if (result.withheldCount > 0)
-    lines.push(`${counted(result.withheldCount, "record")} withheld for suppressions.`);
+    lines.push(
+      `${counted(result.withheldCount, "record")} withheld, in whole or in part, for suppressions.`,
+    );
   const changes = `${counted(added, "record")} added, ${count(updated)} changed, ${count(removed)} removed, ${count(unchanged)} unchanged`;
   const records = recordKinds
     .map((kind) => counted(result.records?.[kind] ?? 0, kinds[kind].singular))
@@ -433,7 +438,7 @@ function timesText(times: number, also: readonly number[]): string {
   return ` (${count(times)} times, also on line${also.length === 1 ? "" : "s"} ${also.join(", ")}${more})`;
 }
 
-/** Returns what to write into the mapping for cells that are no known words, a line for each field. */
+/** Returns the `values` to add to the mapping for cells that are not known words, one line per field. */
 function valuesText({ listed }: Rejections): string[] {
   const fields = Map.groupBy(
     listed.filter(({ word }) => word !== undefined),
@@ -459,7 +464,7 @@ function alikeText(alike: readonly (readonly string[])[], areFilings: boolean): 
     ? "say so in corrections.ndjson (docs/real-data.md)"
     : "correct the source, or add the line to the field of the CSV mapping that has the names";
   return [
-    `The names on each of these lines differ by legal form alone. If they mean the same GP, ${remedy}:`,
+    `The names on each of these lines differ only in legal form. If they mean the same GP, ${remedy}:`,
     ...firstLines(lines),
   ];
 }

@@ -1,6 +1,6 @@
 /**
- * `gp-records doctor` looks for faults of an installation, and says how to mend each; `gp-records migrate` brings the
- * schema of the database, or of the file for accounts and keys, up to date.
+ * `gp-records doctor` checks an installation, and says how to fix each fault; `gp-records migrate` brings the schema of
+ * the database, or of the file for accounts and keys, up to date.
  */
 import { readConfig } from "#config.ts";
 import type { Result } from "#doctor/check.ts";

@@ -50,10 +50,12 @@ export function parsePercent(text: string): number {
   return Number(percent);
 }
 
-/** @throws InvalidArgumentError if it is not a number from 0 to 1, with at most three decimals. */
+/** Reads a confidence. @throws InvalidArgumentError if it is not a number from 0 to 1, with at most three decimals. */
 export function parseConfidence(text: string): number {
   if (!/^(?:0(?:\.\d{1,3})?|1(?:\.0{1,3})?)$/.test(text))
-    throw new InvalidArgumentError("Write a number from 0 to 1, such as 0.8.");
+    throw new InvalidArgumentError(
+      "Write a number from 0 to 1 with at most three decimals, such as 0.8.",
+    );
   return Number(text);
 }
 

@@ -1,6 +1,6 @@
 /**
- * `gp-records export` writes a dataset's records to files for other programs; `gp-records match` finds the one that each
- * name of a list means.
+ * `gp-records export` writes a dataset's records to files for other programs; `gp-records match` finds the GP that each
+ * name in a list means.
  */
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
@@ -68,7 +68,7 @@ export const exportCommand = command({
 
 export const matchCommand = command({
   name: "match",
-  description: "find the GP that each name of a list means, in the current dataset; prints CSV",
+  description: "find the GP that each name in a list means, in the current dataset; print CSV",
   args: {
     file: argument(
       "<file>",

@@ -24,13 +24,21 @@ function parseNumber(text: string): string {
 const add = command({
   name: "add",
   description:
-    "keep a person out of all records, from now on and in what was published; everywhere, unless limited",
+    "keep a person out of the records, including published ones; out of all of them, unless limited",
   args: { name: argument("<name>", "full name, as records write it") },
   options: {
     gp: option("--gp <name>", "only in the records of the GP with this name"),
-    cik: option("--cik <n>", "only in the records of who has this CIK", parseNumber),
-    crd: option("--crd <n>", "only in the records of who has this CRD number", parseNumber),
-    reason: neededOption("--reason <text>", "why, for the audit log; without the name"),
+    cik: option(
+      "--cik <n>",
+      "only in the records of the firm or person with this CIK",
+      parseNumber,
+    ),
+    crd: option(
+      "--crd <n>",
+      "only in the records of the firm or person with this CRD number",
+      parseNumber,
+    ),
+    reason: neededOption("--reason <text>", "reason for the audit log, without the person's name"),
   },
   example: "suppress add 'Jane Roe' --gp 'Acme Capital' --reason 'objection of 2 March, ticket 17'",
   run: async ({ name, gp = null, cik = null, crd = null, reason }, context) => {
@@ -49,30 +57,31 @@ const add = command({
   },
   text: ({ number, withheld, version, removed }) =>
     [
-      `Suppression ${number} holds from now on.`,
+      `Suppression ${number} is in force.`,
       version === null
-        ? "The current dataset has nobody of this name there. Check how the page of the person writes it."
+        ? "The current dataset has no such name where the suppression applies. Check how the person's page spells it."
         : `${counted(withheld, "record")} withheld. ${version} is the current dataset.`,
-      ...removed.map((one) => `Removed the dataset ${one}, which had the person.`),
-      "Backups, and what others have copied, still have the person: docs/privacy.md.",
+      ...removed.map((one) => `Removed the dataset ${one}, which may have contained the person.`),
+      "Backups, and copies that others made, may still contain the person (docs/privacy.md).",
     ].join("\n"),
 });
 
-/** Throws a CommandFault if a suppression would find nobody, or too many, or if the audit log would have the name. */
+/** Throws a CommandFault if a suppression could match nobody or too many people, or if its reason contains the name. */
 async function refuseUnfit({ name, gp, cik, crd, reason }: NewSuppression): Promise<void> {
   const { masked } = await import("#datasets/withhold.ts");
   const limits = [gp, cik, crd].filter((one) => one !== null);
-  if (reason.trim() === "") throw usageFault("--reason needs a text, for the audit log.");
+  if (reason.trim() === "")
+    throw usageFault("--reason must not be empty, because the audit log records it.");
   if (limits.length > 1) throw usageFault("Give only one of --gp, --cik and --crd.");
   if (limits.some((one) => fold(one) === "")) throw usageFault("--gp needs the name of a GP.");
   const words = fold(name).split(" ").filter(Boolean).length;
   if (words < (limits.length === 0 ? 2 : 1))
     throw usageFault(
-      "A person is suppressed by the full name. It needs two words, or one where --gp, --cik or --crd limits it.",
+      "The name must be a full name of at least two words; with --gp, --cik or --crd, one word is enough.",
     );
   if (masked(reason, [{ name, gp, cik, crd, number: 0 }]) !== reason)
     throw usageFault(
-      "The reason must not have the name, because the audit log keeps it. Name the request instead, such as its ticket.",
+      "The reason must not contain the name, because the audit log keeps the reason. Refer to the request instead, for example by its ticket.",
     );
 }
 
@@ -105,7 +114,7 @@ const remove = command({
     return { number };
   },
   text: ({ number }) =>
-    `Suppression ${number} is ended. Import the sources again: they bring the person back, under the same id.`,
+    `Suppression ${number} has ended. To bring the person back, under the same id, import the sources again.`,
 });
 
 export const suppressCommands = family("suppress", "keep people out of the records", [

@@ -1,4 +1,4 @@
-/** Reads the suppressions for commands that publish, and finishes what a killed command left of them. */
+/** Applies suppressions in commands that publish, including those that a killed command left unapplied. */
 import { existsSync } from "node:fs";
 import { readConfig } from "#config.ts";
 import type { DatasetStore } from "#datasets/store.ts";
@@ -11,7 +11,7 @@ import { withControl } from "./data-dir.ts";
 import { changeDatasets } from "./datasets-folder.ts";
 import { noteAndPrune } from "./datasets-prune.ts";
 
-/** Changes the datasets under the import lock, after applying suppressions that are yet to be applied. */
+/** Changes the datasets under the import lock, after applying all unapplied suppressions. */
 export const changePublished = <R>(
   context: CliContext,
   change: (store: DatasetStore, suppressions: readonly Suppression[]) => Promise<R>,
@@ -27,7 +27,7 @@ export const changePublished = <R>(
     return change(store, suppressions);
   });
 
-/** Applies suppressions as `withdraw` does, and notes the publication. */
+/** Applies suppressions as `withdraw` does, and records the publication. */
 export async function applySuppressions(
   context: CliContext,
   store: DatasetStore,

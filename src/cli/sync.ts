@@ -13,11 +13,20 @@ import { onOneLine, showProgress } from "./output.ts";
 
 const sec = command({
   name: "sec",
-  description: "fetch new filings of the SEC into a folder, and import it (docs/real-data.md)",
-  args: { folder: argument("<folder>", "folder of filings; its folder downloads gets the files") },
+  description: "fetch new SEC filings into a folder, and import the folder (docs/real-data.md)",
+  args: {
+    folder: argument(
+      "<folder>",
+      "existing folder of filings; files are fetched into its subfolder downloads",
+    ),
+  },
   options: {
-    since: option("--since <quarter>", "oldest quarter; the fourth newest by default", readQuarter),
-    origin: option("--origin <url>", "mirror to ask in place of the SEC's servers", readOrigin),
+    since: option(
+      "--since <quarter>",
+      "oldest quarter, such as 2024q1 (default: the fourth newest)",
+      readQuarter,
+    ),
+    origin: option("--origin <url>", "mirror to use instead of the SEC's servers", readOrigin),
     ...secOptions,
   },
   example: "sync sec downloads/sec",
@@ -25,11 +34,11 @@ const sec = command({
     const { contact, dataDir } = readConfig(context.environment);
     if (contact === null)
       throw usageFault(
-        "CONTACT is not set, but the SEC answers only programs that name a contact. Set it to an e-mail address or an https URL of yours.",
+        "CONTACT is not set, but the SEC answers only programs that name a contact. Set CONTACT to your e-mail address or an https URL.",
       );
     await refuseSource(given.source);
     openDatasets(dataDir);
-    const busy = `Another sync is running on ${dataDir}. Let it end, or stop it.`;
+    const busy = `Another sync is running on ${dataDir}. Wait until it has finished, or stop it.`;
     const lock = takeLock(join(dataDir, "sync.lock"), busy);
     const { show, clear } = showProgress();
     try {
@@ -63,7 +72,7 @@ const sec = command({
       onOneLine(
         `Fetched ${counted(files, "file")} into ${join(folder, "downloads")}, ${grouped(bytes)} bytes; removed ${grouped(removed)} that newer ones replace.`,
       ),
-      ...missing.map((url) => `  ${url} is named by an index, but not there`),
+      ...missing.map((url) => `  ${url} is in an index, but does not exist`),
       outcome.text(imported, input, context),
     ].join("\n"),
   fault: ({ imported }) => outcome.fault(imported),

@@ -80,7 +80,7 @@ test("an import of filings reports files, filings, vehicles and GPs, to people a
     `  ${notes} is not a filing, nor another file that is read`,
     `Filings: ${filings.form_d} of Form D, ${filings.form_adv} of Form ADV, ${filings.firms} firms of the firm feed; left out: none.`,
     `Vehicles: ${named} of ${named + unnamed} have a GP (${Math.floor((named * 100) / (named + unnamed))}%).`,
-    `  correction in line 3 met nothing: Meets nothing`,
+    `  correction in line 3 matches no record; its reason is: Meets nothing`,
   ];
   for (const line of lines) assert.ok(told.split("\n").includes(line), `${line}\n\n${told}`);
   assert.match(told, /\nSource 'sec': \d+ records read, \d+ accepted, 0 rejected\.\n/);
@@ -117,7 +117,7 @@ test("the figures of an import of filings stay with the dataset, and it shows th
     shown,
     /^Newest: Form D 2026-06-\d\d, \d+ days ago; Form ADV 2026-07-11, \d+ days ago; firm feed 2026-07-13, \d+ days ago\.$/m,
   );
-  assert.match(shown, /^Filled of \d+ gps: .*\bprovenance 100%/m);
+  assert.match(shown, /^Members filled in \d+ gps: .*\bprovenance 100%/m);
   // Another source's import carries them on.
   const other = join(dataDir, "own.ndjson");
   writeFileSync(other, '{"record":"gp","id":"a","name":"Acme"}\n');
@@ -163,14 +163,14 @@ test("--min-named refuses filings of which too few name a GP, after the report",
   const percent = Math.floor((named * 100) / (named + unnamed));
   assert.equal(
     refused.err,
-    `error: Only ${named} of ${named + unnamed} vehicles have a GP, less than the 99% wanted; nothing was published. Check that no archive of Form ADV is missing. If so few are right, use --min-named ${percent}%.\n`,
+    `error: Only ${named} of ${named + unnamed} vehicles have a GP, fewer than the 99% that --min-named requires; nothing was published. Check that no archive of Form ADV is missing. If this share is right, use --min-named ${percent}%.\n`,
   );
   assert.deepEqual(await versions(), []);
   await json("import sec", folder, "--min-named", `${percent}%`);
   assert.equal((await versions()).length, 1);
 });
 
-test("--min-confidence leaves vehicles without a GP whose link is less sure", async (t) => {
+test("--min-confidence leaves vehicles without a GP if their link has a lower confidence", async (t) => {
   const { folder, json } = await workplace(t);
   const namedAt = async (confidence: string) =>
     (await json("import sec", folder, "--dry-run", "--min-confidence", confidence)).filings.vehicles
@@ -196,6 +196,6 @@ test("rows that a killed import left are cleared, and what makes no sense for fi
     );
   assert.match(
     await refusal(exitCodes.usage, "import sec", folder, "--min-confidence", "80%"),
-    /Write a number from 0 to 1, such as 0\.8\./,
+    /Write a number from 0 to 1 with at most three decimals, such as 0\.8\./,
   );
 });

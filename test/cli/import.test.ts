@@ -155,7 +155,7 @@ test("the same fault of a cell is told once, with its number and the nearest val
   );
 });
 
-test("names of GPs that differ by legal form alone are told and published all the same", async (t) => {
+test("names of GPs that differ only in legal form are told and published all the same", async (t) => {
   const { write, json, start } = workplace(t);
   const names = [
     "Acme, LLC",

@@ -35,7 +35,7 @@ forEachStore("whoever is suppressed is nowhere but in the list", async (t) => {
   for (const reason of ["Jane Roe's wish", "mail of jane.roe@oak.example"])
     assert.match(
       await refusal(exitCodes.usage, "suppress add", "Jane Roe", "--reason", reason),
-      /The reason must not have the name/,
+      /The reason must not contain the name/,
     );
   const order = ["Jane Roe", "--reason", "objection, ticket 17"];
   const { version, ...done } = await json("suppress add", ...order);
@@ -55,11 +55,11 @@ forEachStore("whoever is suppressed is nowhere but in the list", async (t) => {
   for (const gone of [pinned, current, staged])
     assert.match(
       await refusal(exitCodes.conflict, "datasets publish", gone),
-      new RegExp(`${gone} was removed for suppression 1`),
+      new RegExp(`${gone} was removed because of suppression 1`),
     );
   assert.match(
     await refusal(exitCodes.conflict, "datasets rollback"),
-    new RegExp(`${current} was removed for suppression 1`),
+    new RegExp(`${current} was removed because of suppression 1`),
   );
 
   const again = await importOf(later);
@@ -85,7 +85,7 @@ forEachStore("whoever is suppressed is nowhere but in the list", async (t) => {
   assert.deepEqual(await placesOf(t, restored), ["suppression"]);
   const [list] = await restored.json("suppress list");
   assert.deepEqual([list.name, list.reason], ["Jane Roe", "objection, ticket 17"]);
-  assert.match(await refusalOf(restored, current), /removed for suppression 2/);
+  assert.match(await refusalOf(restored, current), /removed because of suppression 2/);
 });
 
 const refusalOf = ({ refusal }: World, version: string) =>
@@ -183,13 +183,13 @@ test("a suppression that would find nobody, too many, or put the name into the a
   const { start, refusal, json } = openPlace(await storePlace(t), temporaryFolder(t));
   const because = ["--reason", "asked"];
   for (const [args, words] of [
-    [["Jane", ...because], /needs two words/],
-    [["…", "--gp", "Oak", ...because], /needs two words/],
+    [["Jane", ...because], /at least two words/],
+    [["…", "--gp", "Oak", ...because], /at least two words/],
     [["Jane Roe", "--gp", ".", ...because], /--gp needs the name/],
     [["Jane Roe", "--gp", "Oak", "--cik", "5", ...because], /only one of/],
     [["Jane Roe", "--crd", "5x", ...because], /up to 10 digits/],
-    [["Jane Roe", "--reason", "JANE ROE asked"], /must not have the name/],
-    [["Jane Roe", "--reason", " "], /--reason needs a text/],
+    [["Jane Roe", "--reason", "JANE ROE asked"], /must not contain the name/],
+    [["Jane Roe", "--reason", " "], /--reason must not be empty/],
     [["Jane Roe"], /'--reason <text>' not specified/],
   ] as const)
     assert.match(await refusal(exitCodes.usage, "suppress add", ...args), words);

@@ -146,7 +146,7 @@ test("--since fetches older quarters and months as well", async (t) => {
   await sync("--since", "2025q1");
   assert.match(
     await refused(exitCodes.usage, "--since", "2026q3"),
-    /^error: --since 2026q3 is after the newest quarter, 2026q2\.\n$/,
+    /^error: --since 2026q3 is after the newest quarter, 2026q2\. Name that quarter or an earlier one\.\n$/,
   );
 });
 
@@ -167,11 +167,11 @@ for (const status of [403, 429, 503])
     const limited = `/Archives/edgar/data/1700001/${filing(5)}.txt`;
     sec.behave((path) => (path === limited ? { status } : undefined));
     const said = (await refused(exitCodes.busy)).split("\n");
-    const again = `warning: ${sec.origin}${limited} answered ${status}; asking again in`;
+    const again = `warning: ${sec.origin}${limited} answered ${status}; trying again in`;
     assert.deepEqual(said.slice(0, 2), [`${again} 1 s.`, `${again} 2 s.`]);
     assert.equal(
       said.at(-2),
-      `error: ${sec.origin}${limited} answered ${status}, and ten minutes of waiting do not help; nothing was published. Run the command again in an hour: it goes on where it stopped.`,
+      `error: ${sec.origin}${limited} answered ${status}. Retries are limited to ten minutes, so nothing was published. Run the command again in an hour: it resumes where it stopped.`,
     );
     const waited = sec.now() - start;
     assert.ok(waited > 300_000 && waited <= 610_000, String(waited));
@@ -192,7 +192,7 @@ test("a server that asks to wait is asked again no sooner, in seconds or by a da
     return times.length === 1 ? { status: 429, headers: { "retry-after": "90" } } : undefined;
   });
   const { exitCode, err } = await start(...args);
-  assert.deepEqual([exitCode, err.split("; ")[1]], [0, "asking again in 90 s.\n"]);
+  assert.deepEqual([exitCode, err.split("; ")[1]], [0, "trying again in 90 s.\n"]);
   assert.ok(times[1]! - times[0]! >= 90_000 && times[1]! - times[0]! < 91_000);
   sec.addQuarter("2026q2_d_0.zip", await quarterOf([filing(1)]));
   sec.behave(() => ({
@@ -200,7 +200,7 @@ test("a server that asks to wait is asked again no sooner, in seconds or by a da
     headers: { "retry-after": new Date(sec.now() + 3_600_000).toUTCString() },
   }));
   const before = sec.now();
-  assert.match(await refused(exitCodes.busy), /answered 503, and ten minutes/);
+  assert.match(await refused(exitCodes.busy), /answered 503\. Retries are limited to ten minutes/);
   assert.ok(sec.now() - before < 1000);
 });
 
@@ -215,7 +215,7 @@ test("a server that gives no answer is given up", async (t) => {
   });
   assert.match(
     await refused(exitCodes.busy),
-    /^error: http:\/\/127\.0\.0\.1:\d+\/data-research\/\S+ did not answer \(.*aborted\), and ten/,
+    /^error: http:\/\/127\.0\.0\.1:\d+\/data-research\/\S+ did not answer \(.*aborted\)\. Retries/,
   );
   assert.equal(sec.asked.length, 1);
 });
@@ -239,13 +239,13 @@ test("a file that is cut off is fetched again, and refuses the sync if it is cut
     const said = await refused(exitCodes.inputRefused);
     assert.match(
       said,
-      /^error: http:\/\/\S+ was twice not all of \S+ \(.*\); nothing was published/,
+      /^error: http:\/\/\S+ did not return a valid \S+ in two attempts \(.*\); nothing was published/,
     );
     assert.ok(said.includes(kind), said);
     assert.ok(!files().some((name) => name.endsWith(kind)), kind);
   }
   const wrong = [
-    [Buffer.from(`PK\u0005\u0006${"\0".repeat(18)}`), "no table of Form D or Form ADV is in it"],
+    [Buffer.from(`PK\u0005\u0006${"\0".repeat(18)}`), "it has no table of Form D or Form ADV"],
     [damagedIn(await quarterOf([filing(8)])), "is damaged or cut off"],
   ] as const;
   for (const [zip, why] of wrong) {
@@ -293,7 +293,7 @@ test("a filing that was taken back is reported, and stops nothing", async (t) =>
   const { downloads, outcome } = await sync();
   assert.deepEqual([downloads.missing, outcome], [[url], "published"]);
   const told = await text(...args);
-  assert.ok(told.includes(`\n  ${url} is named by an index, but not there\n`));
+  assert.ok(told.includes(`\n  ${url} is in an index, but does not exist\n`));
 });
 
 test("an import that is refused leaves the old dataset, with the exit code of an import", async (t) => {
@@ -301,7 +301,10 @@ test("an import that is refused leaves the old dataset, with the exit code of an
   await sync();
   const was = await version();
   sec.addDay("20260703", [filing(4)]);
-  assert.match(await refused(exitCodes.shrunk, "--min-named", "100%"), /less than the 100% wanted/);
+  assert.match(
+    await refused(exitCodes.shrunk, "--min-named", "100%"),
+    /fewer than the 100% that --min-named requires/,
+  );
   assert.equal(await version(), was);
   const { outcome, filings } = await sync();
   assert.deepEqual([outcome, filings.gps.by_basis.corrected], ["published", 1]);

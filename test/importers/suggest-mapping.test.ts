@@ -67,7 +67,7 @@ test("a messy table is published in three tries by what --suggest and the messag
   const rejected = await start(...args);
   assert.equal(rejected.exitCode, exitCodes.inputRefused);
   const block = /^ {2}(\w+): (.*)$/m.exec(rejected.out)!;
-  const alike = /differ by legal form alone\..*\n {2}(.*)$/m.exec(rejected.out)!;
+  const alike = /differ only in legal form\..*\n {2}(.*)$/m.exec(rejected.out)!;
   const [{ fields }] = mapping.records;
   fields[block[1]!] = { column: fields[block[1]!], ...JSON.parse(`{${block[2]}}`) };
   mapping.named_gps.names = { column: mapping.named_gps.names, ...JSON.parse(`{${alike[1]}}`) };
