@@ -1,6 +1,6 @@
 /**
- * Keys, accounts, people and rights that ended after a backup was made, and that a restore would otherwise revive; and
- * the facts of an installation that tell which those are.
+ * Finds the keys, accounts, people and rights that ended after a backup was made, and ends them again in the restored
+ * database. A restore would otherwise revive them.
  */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -329,7 +329,7 @@ async function databaseFacts(url: string): Promise<ControlFacts | null> {
   );
 }
 
-/** Reports whether no account number in the backup stands for another account now, so that counts by number hold. */
+/** Reports whether no account number in the backup stands for another account now, so that counts stay valid. */
 export function hasSameNumbers(present: ControlFacts, backup: ControlFacts): boolean {
   const numbers = new Map([...present.accounts.values()].map(({ number, id }) => [number, id]));
   return [...backup.accounts.values()].every(

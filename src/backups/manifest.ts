@@ -36,7 +36,7 @@ const time = () =>
 
 const orNull = (of: object) => Type.Unsafe<unknown>({ anyOf: [of, { type: "null" }] });
 
-/** Members of a publication that paths are made of; all others are only shown. */
+/** Members of a publication from which paths are built; all others are only shown. */
 const publicationSchema = Type.Object({
   version: version(),
   from: orNull(version()),

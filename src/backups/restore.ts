@@ -85,7 +85,7 @@ export interface Restored {
   /** True if the former installation's keys could be read, so that the endings are known. */
   areEndingsKnown: boolean;
   areCountsKept: boolean;
-  /** Number of suppressions that hold, those of the former installation among them. */
+  /** Number of suppressions in force, including those of the former installation. */
   suppressions: number;
   /** Folder that keeps the replaced data; null if there was none. */
   replaced: string | null;
@@ -210,8 +210,8 @@ async function presentFacts(
 }
 
 /**
- * Keeps endings unless they are to be undone, adds the suppressions of the former installation and applies all, deletes
- * sessions, and records the restore in the audit log.
+ * Keeps endings unless they are to be undone, deletes sessions, and records the restore in the audit log. Adds the
+ * suppressions of the former installation, and applies all suppressions to the datasets of the backup, if it has any.
  */
 async function changeControl(
   { now, undoesEndings }: RestoreOrder,

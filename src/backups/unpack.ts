@@ -23,8 +23,8 @@ export interface Archive {
 
 /**
  * Unpacks a backup. Compares its files with the manifest, upgrades databases to the current schema, and creates missing
- * databases. A file whose SHA-256 is right is as the backup checked it, so only what depends on this version, or could
- * act on the restored keys, is checked again.
+ * databases. A file with the right SHA-256 was already checked when the backup was made. Only properties that depend on
+ * this version, or that could affect the restored keys, are checked again.
  * @param folder empty folder on the data folder's disk.
  * @throws BackupFault if the archive is not a backup, is damaged or truncated, or cannot be served by this version.
  *   Throws StoreFault `full` if the disk has too little space.
@@ -75,11 +75,12 @@ async function unpackFiles(reader: TarReader, { files }: Manifest, folder: strin
   for (const { path, bytes, sha256 } of files) {
     const entry = await reader.next();
     if (entry?.path !== path || entry.bytes !== bytes)
-      throw new Error(`${path} is missing in it, or is not as its manifest says`);
+      throw new Error(`${path} is missing from it, or does not match its manifest`);
     if ((await writeFile(reader, join(folder, path))) !== sha256)
       throw new Error(`${path} in it is damaged: its SHA-256 differs`);
   }
-  if ((await reader.next()) !== null) throw new Error("it has files that its manifest lacks");
+  if ((await reader.next()) !== null)
+    throw new Error("it has files that its manifest does not list");
 }
 
 /** Writes the reader's present file. @returns its SHA-256. */
@@ -103,10 +104,10 @@ function upgradeStore(folder: string, store: StoreName): void {
     // A StoreFault gives the remedy for a store in use; its cause says what is wrong with this file.
     const { cause = error } = error as Error;
     const isOfSqlite = sqliteCodeOf(cause) !== undefined;
-    // The full disk or the unusable folder of this machine is no fault of the archive.
+    // A full disk or an unusable folder on this machine is not the archive's fault.
     if (error instanceof StoreFault && (error.kind === "full" || !isOfSqlite)) throw error;
     const isOfSchema = error instanceof DomainError && !isOfSqlite;
-    const reason = isOfSchema ? "its schema is not that in the manifest" : (cause as Error).message;
+    const reason = isOfSchema ? "its schema differs from the manifest" : (cause as Error).message;
     throw new Error(`${store} in it cannot be read by this version: ${reason}`);
   }
   refuseOtherSchema(join(folder, store), store);

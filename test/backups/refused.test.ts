@@ -178,7 +178,7 @@ test("a database that no gp-records made is refused before it is put in place", 
   // The steps would be taken anew, onto tables that are there.
   await control(/control\.sqlite/, "delete from schema_step");
   const otherSchema =
-    /cannot be restored: control\.sqlite in it cannot be read by this version: its schema is not that in the manifest\. Nothing was changed\. Copy it here again, or restore another backup\.\n$/;
+    /cannot be restored: control\.sqlite in it cannot be read by this version: its schema differs from the manifest\. Nothing was changed\. Copy it here again, or restore another backup\.\n$/;
   await control(otherSchema, "drop table schema_step");
   await control(otherSchema, "insert into schema_step values ('9999-later')");
   await refused(/control\.sqlite/, (files) => files.set("control.sqlite", Buffer.from("no")));
