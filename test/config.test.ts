@@ -476,7 +476,7 @@ test("doctor names the file, what it sets, and what else stands in it", async (t
   const unknown = ["PROT", "\u001b[2J"];
   assert.equal(
     (await judged({ unknown, used: [] }))[1]!.found,
-    "/srv/.env sets no setting that is not set already; other names in it are not settings and are ignored: PROT, 1 more",
+    "/srv/.env sets no setting beyond those already set; other names in it are not settings and are ignored: PROT, 1 more",
   );
   const [wrong] = await judged({}, { PORT: "many" });
   assert.match(wrong!.mend!, /^Correct the setting in the environment or in \/srv\/\.env; /);

@@ -14,7 +14,7 @@ export interface EnvironmentFile {
   path: string;
   /** Names of the settings taken from the file. */
   used: readonly string[];
-  /** Names in the file that are not settings, which are ignored. */
+  /** Names in the file that are not settings and are ignored. */
   unknown: readonly string[];
   /** Reason why the file is ignored, worded to follow its path, and the remedy; null if it is read. */
   ignored: { found: string; mend: string } | null;

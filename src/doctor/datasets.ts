@@ -18,7 +18,7 @@ export const datasets: Check = {
     const isThere = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
     if (!isThere) return [ok("no dataset exists yet")];
     const catalogue = openCatalogue(folder);
-    // With DATABASE_URL, the folder is a cache: what is wrong in it is fetched again.
+    // With DATABASE_URL, the folder is a cache: a damaged file in it is fetched again.
     const isOwn = config === null || config.databaseUrl === null;
     return [...(isOwn ? findingsIn(catalogue) : []), ...contactFaults(catalogue, config)];
   },
@@ -47,7 +47,7 @@ function findingsIn(catalogue: Catalogue): readonly Finding[] {
   );
 }
 
-/** Checks what even an unchanged file may fail: its format, and the version and time in its facts. */
+/** Checks what may be wrong with even an unchanged file: its format, and the version and time in its facts. */
 function formatFaults(catalogue: Catalogue, version: string): Finding[] {
   try {
     openAs(catalogue.pathOf(version), catalogue.find(version)).db.close();

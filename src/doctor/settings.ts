@@ -31,7 +31,7 @@ export const settings: Check = {
 
 function judgeFile({ path, used, unknown, ignored }: EnvironmentFile): Finding {
   if (ignored !== null) return warn(`${path} is ignored: it ${ignored.found}`, ignored.mend);
-  const settings = used.length === 0 ? "no setting that is not set already" : used.join(", ");
+  const settings = used.length === 0 ? "no setting beyond those already set" : used.join(", ");
   if (unknown.length === 0) return ok(`${path} sets ${settings}`);
   // A file meant for another program may contain any names, of any length.
   const shown = unknown.filter((name) => /^\w{1,40}$/.test(name)).slice(0, 5);

@@ -1,6 +1,6 @@
 /**
- * Metrics of the process and its disk: memory, CPU time, open files, disk space, event-loop lag. A name is that of the
- * Prometheus client libraries if they have the metric.
+ * Metrics of the process and its disk: memory, CPU time, open files, disk space, event-loop lag. Metrics that the
+ * Prometheus client libraries have, too, bear the same names.
  */
 import { statfsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";

@@ -192,17 +192,17 @@ const addedTables = {
     made_by: "text not null",
     created_at: "text not null",
   },
-  /** A person who is kept out of the records. No other table has the name. */
+  /** A person who is kept out of the records. No other table stores the name. */
   suppression: {
     number: "integer primary key",
     name: "text not null",
-    /** Name of a GP, or a CIK or CRD number, to whose records it is limited; all null if it holds everywhere. */
+    /** Limit: a GP's name, a CIK or a CRD number, whose records it covers; all null without a limit. */
     gp: "text",
     cik: "text",
     crd: "text",
     reason: "text not null",
     created_at: "text not null",
-    /** Time since when no dataset and no step has the person; null while some may. */
+    /** Time when every dataset and step was free of the person; null until then. */
     applied_at: "text",
   },
   /** The last sync of a source that succeeded, whether or not it changed anything. */

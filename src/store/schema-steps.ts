@@ -24,8 +24,8 @@ const keyChanges = [
 const changedAccounts = { api_key: "new.account", account: "new.number", plan: "-1" };
 
 /**
- * The same with a row for each account, as in PostgreSQL: account 0 counts all changes, an account's row has the count
- * of its keys' last change, and account -1 that of the last change that may concern all accounts.
+ * The same with a row for each account, as in PostgreSQL. Account 0 counts all changes. An account's row has the count
+ * of its keys' last change, and account -1 the count of the last change that may concern all accounts.
  */
 const keyChangesByAccount = [
   "drop table key_change",

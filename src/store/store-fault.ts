@@ -1,6 +1,6 @@
 /**
- * Expected errors, with messages for the user, and what turns SQLite and PostgreSQL errors into those: faults that name
- * the place and say what to do.
+ * Expected errors, with messages for the user. Converts SQLite and PostgreSQL errors into faults that name the place
+ * and say what to do.
  */
 
 /**

@@ -85,8 +85,8 @@ export async function openSharedStores(
 const writeLock = 7_240_318_115_002;
 
 /**
- * Opens a store in PostgreSQL that connects with the first query. Queries beyond the pool's size wait for a connection, and fail
- * after 1.5 s.
+ * Opens a store in PostgreSQL that connects with the first query. Queries beyond the pool's size wait for a connection,
+ * and fail after 1.5 s.
  */
 async function openPostgresStore<Tables>(url: string): Promise<Store<Tables>> {
   // Loaded here, because an installation in files needs no connections.
@@ -126,7 +126,8 @@ export function openStore<Tables>(shape: FileShape): Store<Tables> {
 }
 
 /**
- * Returns a Kysely dialect for node:sqlite: one connection, and transactions that take the write lock at once. Kysely's `destroy()` closes the connection.
+ * Returns a Kysely dialect for node:sqlite: one connection, and transactions that take the write lock at once. Kysely's
+ * `destroy()` closes the connection.
  * @param file path of the file, for error messages.
  */
 export function nodeSqliteDialect(connection: DatabaseSync, file: string): Dialect {

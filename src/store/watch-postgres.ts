@@ -8,7 +8,7 @@ export type SharedKeySource = Awaited<ReturnType<typeof connectKeys>>;
 
 /** Notification channel, as named in the schema's trigger. */
 const channel = "gp_records_keys";
-/** Reads the rows of accounts only if there was a change, because each unknown key asks. */
+/** SQL that reads accounts' rows only if something has changed, because it runs for each unknown key. */
 const changesAfter = `
   select account, count from key_change where account = $1
   union all

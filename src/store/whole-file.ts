@@ -56,7 +56,7 @@ export function syncPath(path: string): void {
   if (opened !== null) fsyncSync(opened.fd);
 }
 
-/** Syncs a file or a folder to disk while this thread does other work, even if that never waits. */
+/** Syncs a file or a folder to disk while this thread does other work, even work that blocks the event loop. */
 export async function syncMeanwhile(path: string): Promise<void> {
   using opened = openToSync(path);
   if (opened !== null) await promisify(fsync)(opened.fd);
