@@ -59,9 +59,9 @@ type ValueOf<Filter extends string> = Filter extends `${string}_min` | `${string
       : string | readonly string[];
 
 /**
- * Parameters of a kind's list. All given filters must hold. If a filter has several values, one of them is enough. Ranges
- * include both ends. Dates are as precise as `2026`, `2026-03` or `2026-03-31`, or relative to the day of the dataset,
- * such as `-90d`.
+ * Parameters of a kind's list. All given filters must hold. If a filter has several values, one of them is enough.
+ * Ranges include both ends. Dates are as precise as `2026`, `2026-03` or `2026-03-31`, or relative to the day of the
+ * dataset, such as `-90d`.
  */
 export type ListParameters<K extends RecordKind> = NameParameters & {
   [Filter in { [Name in Condition<K>]: FilterOf<K, Name> }[Condition<K>]]?: ValueOf<Filter>;

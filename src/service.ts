@@ -75,7 +75,7 @@ export async function openService(
     else log.error({ err: fault }, what);
   };
 
-  // Closed again, the last first, unless the service opens.
+  // Closes these again, the last first, if the service cannot be opened.
   await using opened = new AsyncDisposableStack();
   const reportKeys = report("keys", "keys cannot be read");
   const { databaseUrl } = config;
@@ -122,7 +122,7 @@ export async function openService(
       served = next;
       cache.clear();
       missed = missedContact(config, isInvented(next.parts.sources));
-      // A start that is refused says so itself.
+      // A refused start reports the fault itself.
       if (missed !== null && (life.state !== "starting" || config.isDemo))
         log.warn(
           `${missed.found}. For now, pages show records to members only. ${missed.mend}, and restart the server.`,
@@ -266,7 +266,7 @@ export async function openService(
     async start() {
       await listenAdmin();
       await datasets.look();
-      // A demo does not ask for this mode, so it serves other records as with members.
+      // The demo chose this mode, not the operator, so it shows records that are not invented to members only.
       if (missed !== null && !config.isDemo)
         throw new ConfigFault([`${missed.found}. ${missed.mend}.`]);
       if (life.state !== "starting")
@@ -322,13 +322,13 @@ const usageMetrics = ({ waiting, waitingBytesMax, lostCount }: Recording) => [
   counter("gp_records_usage_lost_total", "Requests whose usage records were dropped", lostCount),
 ];
 
-/** Opens the keys and syncs in a server's file. */
+/** Opens the keys and syncs in the data folder's file. */
 function openFileKeys(dataDir: string, now: () => number, onFault: (fault: Error | null) => void) {
   const source = watchControl(controlFile(dataDir), now);
   return { keys: openKnownKeys({ source, onFault }), syncs: source.syncs };
 }
 
-/** Opens them in a server's PostgreSQL database. A server without one does not import what reads it. */
+/** Opens the keys and syncs in a PostgreSQL database. A server without one does not import the code for that. */
 async function openDatabaseKeys(url: string, onFault: (fault: Error | null) => void) {
   const { connectKeys } = await import("#store/watch-postgres.ts");
   let source: SharedKeySource;
@@ -459,7 +459,7 @@ async function followDatasets(
       ),
       gauge(
         "gp_records_dataset_published_timestamp_seconds",
-        "Time when an import, a publication or a roll-back last named the current dataset, in Unix time",
+        "Time when the current dataset was last published or rolled back to, in Unix time",
         () => secondsOf(currentOf(catalogue)?.published_at),
       ),
       counter(
