@@ -117,7 +117,7 @@ const diff = command({
       const { lineOf } = await import("#datasets/steps.ts");
       const kept = await store.read();
       const from = givenFrom ?? chosenBefore(kept).version;
-      const to = givenTo ?? kept.currentVersion()!;
+      const to = chosenVersion(kept, givenTo);
       const open = async (version: string) => {
         const path = await store.open(version);
         openPublished(path, kept.find(version)).db.close();

@@ -114,10 +114,11 @@ test("without any dataset the commands say so and how to make one", async (t) =>
     "No dataset is published yet. Publish one with 'gp-records import' or 'gp-records datasets publish'.\n",
   );
   assert.deepEqual(await json("datasets list"), []);
-  assert.match(
-    await refusal(exitCodes.conflict, "datasets show"),
-    /^error: No dataset is published yet\. Publish one with 'gp-records import' .*\n$/,
-  );
+  for (const args of [["show"], ["diff", "x"]])
+    assert.match(
+      await refusal(exitCodes.conflict, "datasets", ...args),
+      /^error: No dataset is published yet\. Publish one with 'gp-records import' .*\n$/,
+    );
   assert.match(
     await refusal(exitCodes.conflict, "datasets rollback"),
     /No published dataset comes before the current one/,

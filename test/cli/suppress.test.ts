@@ -154,7 +154,8 @@ forEachStore(
       return texts.filter(isNamed);
     };
     assert.ok((await textsOf(current)).length > 12);
-    assert.equal((await get(`/exports/${pinned}/gp.ndjson`)).status, 200);
+    const pinnedFile = `/exports/${pinned}/gp.ndjson`;
+    await eventually(async () => assert.equal((await get(pinnedFile)).status, 200));
 
     const { version } = await json("suppress add", "Jane Roe", "--reason", "objection");
     await served(version);
@@ -162,7 +163,7 @@ forEachStore(
     assert.deepEqual(await textsOf(version), []);
     assert.equal((await get(`/explain/${person}`)).status, 404);
     assert.equal((await user.get(`/browse/people/${person}`)).status, 404);
-    assert.equal((await get(`/exports/${pinned}/gp.ndjson`)).status, 404);
+    assert.equal((await get(pinnedFile)).status, 404);
     const { data } = (await get("/changes")).body;
     assert.deepEqual(
       data.map((one: any) => one.step),
