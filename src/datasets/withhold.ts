@@ -248,7 +248,7 @@ function without<Value>(value: Value, people: readonly Sought[]): Value {
 }
 
 const possessive = /['’‘ʼ＇](?=\p{M}*s(?![\p{L}\p{M}\p{N}]))/giu;
-const periodInWords = /(?<=[\p{L}\p{N}]{2}\p{M}*)\.(?=[\p{L}\p{N}]\p{M}*[\p{L}\p{N}])/gu;
+const periodBeforeWord = /[.․‥…．](?=[\p{L}\p{N}]\p{M}*[\p{L}\p{N}])/gu;
 const escapes = /%[0-7][0-9a-f]|(?:%[89a-f][0-9a-f])+/gi;
 
 /**
@@ -256,7 +256,7 @@ const escapes = /%[0-7][0-9a-f]|(?:%[89a-f][0-9a-f])+/gi;
  * decodes percent-escapes. Keeps the length by padding a decoded escape with combining marks, which a fold deletes.
  */
 const parted = (text: string) =>
-  text.replace(escapes, unescaped).replace(possessive, " ").replace(periodInWords, " ");
+  text.replace(escapes, unescaped).replace(possessive, " ").replace(periodBeforeWord, " ");
 const unescaped = (escape: string) =>
   Buffer.from(escape.replaceAll("%", ""), "hex").toString().padEnd(escape.length, "\u0301");
 const folded = (text: string) => fold(parted(text));
