@@ -174,10 +174,10 @@ export function openCatalogue(folder: string): Catalogue {
       return pinned;
     },
     remove(version) {
-      // The dataset file goes first: if the process is then killed, `list` omits what is left.
+      // If the process is killed after the dataset file went, `list` omits what is left, and the facts still tell of it.
       rmSync(pathOf(version), { force: true });
-      rmSync(factsOf(version), { force: true });
       rmSync(join(exportsFolder, version), { recursive: true, force: true });
+      rmSync(factsOf(version), { force: true });
       syncPath(folder);
     },
   };

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { cpSync } from "node:fs";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { mainPath, outcomeOf } from "../support/command-line.ts";
@@ -16,7 +17,10 @@ const changesMax = 60;
 
 test("a command that is killed at any change of a file is finished by the next one, whichever it is", async (t) => {
   const place = { dataDir: temporaryFolder(t), databaseUrl: null };
-  const { current } = await openWorld(t, place);
+  const { current, pinned } = await openWorld(t, place);
+  const exports = join(place.dataDir, "datasets/exports", pinned);
+  mkdirSync(exports, { recursive: true });
+  writeFileSync(join(exports, "principal.ndjson"), '{"name":"Jane Roe"}\n');
   for (let i = 0; i < changesMax; i++) {
     const dataDir = temporaryFolder(t);
     cpSync(place.dataDir, dataDir, { recursive: true });
