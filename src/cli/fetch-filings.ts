@@ -104,9 +104,20 @@ export function openSource(
   };
 }
 
+/** Largest page that is read. The largest real ones have a hundredth. */
+const pageBytesMax = 64 * 1024 * 1024;
+
 /** Reads a page. @param take throws if the page is not what it should be. */
 const read = <T>(source: Source, url: string, what: string, take: (page: string) => T) =>
-  source(url, what, async (answer) => take(await answer.text()));
+  source(url, what, async ({ body }) => {
+    const parts: Uint8Array[] = [];
+    let left = pageBytesMax;
+    for await (const part of body!) {
+      if ((left -= part.length) < 0) throw new Error(`it has more than ${pageBytesMax} bytes`);
+      parts.push(part);
+    }
+    return take(new TextDecoder().decode(Buffer.concat(parts)));
+  });
 
 /** Returns the error for a status, page or file that is not as expected. */
 const changed = (url: string, what: string) =>

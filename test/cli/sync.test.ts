@@ -280,6 +280,9 @@ test("a page that has changed refuses the sync by its address, and the old datas
     assert.match(said, /^error: .*look for a newer gp-records\.\n$/);
     assert.ok(said.includes(page.replace(/index\.json$/, "").slice(0, 28)), said);
   }
+  const body = " ".repeat(64 * 1024 * 1024 + 1);
+  sec.behave((path) => (path.includes("manifest") ? { body } : undefined));
+  assert.match(await refused(exitCodes.inputRefused), /manifest\.json .* more than 67108864 bytes\)/);
   sec.behave((path) => (path.includes("manifest") ? { status: 500 } : undefined));
   assert.match(await refused(exitCodes.inputRefused), /manifest\.json answered 500;/);
   assert.equal(await version(), was);
