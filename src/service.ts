@@ -207,7 +207,7 @@ export async function openService(
     ...usageMetrics(recording),
     gaugeBy(
       "gp_records_sync_last_success_timestamp_seconds",
-      "Time when a source was last brought up to date by a sync, in Unix time",
+      "Time when a sync of a source last succeeded, or while none has when the first began, in Unix time",
       "source",
       () =>
         Object.fromEntries(syncs().map((row) => [row.source, Date.parse(row.succeeded_at) / 1000])),

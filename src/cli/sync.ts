@@ -41,7 +41,23 @@ const sec = command({
     const busy = `Another sync is running on ${dataDir}. Wait until it has finished, or stop it.`;
     const lock = takeLock(join(dataDir, "sync.lock"), busy);
     const { show, clear } = showProgress();
+    /** Notes a success; or when the first sync began, so that an alarm can tell of a source whose sync never succeeds. */
+    const note = (isSuccess: boolean) => {
+      const row = { source: given.source, succeeded_at: new Date(context.now()).toISOString() };
+      return withControl(context, ({ write }) =>
+        write((control) =>
+          control
+            .insertInto("sync")
+            .values(row)
+            .onConflict((conflict) =>
+              isSuccess ? conflict.column("source").doUpdateSet(row) : conflict.doNothing(),
+            )
+            .execute(),
+        ),
+      );
+    };
     try {
+      if (!given.isDryRun) await note(false);
       const { bringUpToDate, openSource } = await import("./fetch-filings.ts");
       const source = openSource(contact, origin, context);
       const fetched = await bringUpToDate(folder, since, source, show).catch((error: unknown) => {
@@ -49,17 +65,8 @@ const sec = command({
       });
       clear();
       const imported = await importSec([folder], given, context);
-      const row = { source: given.source, succeeded_at: new Date(context.now()).toISOString() };
       if (!given.isDryRun && ["published", "unchanged"].includes(outcomeOf(imported)))
-        await withControl(context, ({ write }) =>
-          write((control) =>
-            control
-              .insertInto("sync")
-              .values(row)
-              .onConflict((conflict) => conflict.column("source").doUpdateSet(row))
-              .execute(),
-          ),
-        );
+        await note(true);
       return { folder, fetched, imported };
     } finally {
       clear();

@@ -205,7 +205,7 @@ const addedTables = {
     /** Time when every dataset and step was free of the person; null until then. */
     applied_at: "text",
   },
-  /** The last sync of a source that succeeded, whether or not it changed anything. */
+  /** The last sync of a source that succeeded, whether or not it changed anything; the first one while none has. */
   sync: { source: "text primary key", succeeded_at: "text not null" },
 } as const;
 

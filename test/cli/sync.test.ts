@@ -68,7 +68,7 @@ test("a first sync fetches what the pages name, and imports it as an import of t
 forEachStore(
   "a second sync fetches nothing that is whole, and its success is kept though nothing changed",
   async (t) => {
-    const { sec, place, sync, version } = await workplace(t);
+    const { sec, place, sync, refused, version } = await workplace(t);
     const service = await startService(t, {
       place,
       records: null,
@@ -82,6 +82,14 @@ forEachStore(
         const sample = readExposition(page).get(name)!.samples.get(`${name}{source="sec"}`);
         assert.equal(sample, milliseconds / 1000);
       });
+    // Before a success, the time when the first sync began stands for one, so that an alarm can tell that none follows.
+    const began = sec.now();
+    for (let i = 0; i < 2; i++) {
+      sec.behave(() => ({ status: 500 }));
+      await refused(exitCodes.inputRefused);
+      await isSynced(began);
+    }
+    sec.behave(() => {});
     await sync();
     const [first, was] = [sec.now(), await version()];
     await isSynced(first);
