@@ -46,20 +46,22 @@ const add = command({
     await refuseUnfit(order);
     return changeDatasets(context, (store) =>
       withControl(context, async (control) => {
+        const before = await listSuppressions(control.database);
         const number = await control.write((transaction) =>
           addSuppression(transaction, order, context.now()),
         );
+        const known = before.some((one) => one.number === number);
         const withdrawn = await applySuppressions(context, store, control);
-        const { published, removed, withheldCount } = withdrawn!;
-        return { number, withheld: withheldCount, version: published?.version ?? null, removed };
+        const { published, removed, withheldCount: withheld } = withdrawn!;
+        return { number, known, withheld, version: published?.version ?? null, removed };
       }),
     );
   },
-  text: ({ number, withheld, version, removed }) =>
+  text: ({ number, known, withheld, version, removed }) =>
     [
-      `Suppression ${number} is in force.`,
+      `Suppression ${number} ${known ? "was already in the list" : "is in force"}.`,
       version === null
-        ? "The current dataset has no such name where the suppression applies. Check how the person's page spells it."
+        ? `The current dataset has no such name where the suppression applies.${known ? "" : " Check how the person's page spells it."}`
         : `${counted(withheld, "record")} withheld. ${version} is the current dataset.`,
       ...removed.map((one) => `Removed the dataset ${one}, which may have contained the person.`),
       "Backups, and copies that others made, may still contain the person (docs/privacy.md).",

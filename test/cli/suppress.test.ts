@@ -39,7 +39,12 @@ forEachStore("whoever is suppressed is nowhere but in the list", async (t) => {
     );
   const order = ["Jane Roe", "--reason", "objection, ticket 17"];
   const { version, ...done } = await json("suppress add", ...order);
-  assert.deepEqual(done, { number: 1, withheld: 5, removed: [pinned, current, staged] });
+  assert.deepEqual(done, {
+    number: 1,
+    known: false,
+    withheld: 5,
+    removed: [pinned, current, staged],
+  });
   assert.deepEqual(await rowsOf(world), [
     [without, false],
     [version, true],
@@ -181,7 +186,7 @@ forEachStore(
 );
 
 test("a suppression that would find nobody, too many, or put the name into the audit log is refused", async (t) => {
-  const { start, refusal, json } = openPlace(await storePlace(t), temporaryFolder(t));
+  const { start, refusal, json, text } = openPlace(await storePlace(t), temporaryFolder(t));
   const because = ["--reason", "asked"];
   for (const [args, words] of [
     [["Jane", ...because], /at least two words/],
@@ -200,5 +205,10 @@ test("a suppression that would find nobody, too many, or put the name into the a
   // Its number stays its own.
   await start("suppress remove 1");
   assert.equal((await json("suppress add", "Max Poe", ...because)).number, 2);
-  assert.equal((await json("suppress add", "MAX POÉ", ...because)).number, 2);
+  const { number, known } = await json("suppress add", "MAX POÉ", ...because);
+  assert.deepEqual([number, known], [2, true]);
+  assert.match(
+    await text("suppress add", "Max Poe", ...because),
+    /^Suppression 2 was already in the list\.\nThe current dataset has no such name where the suppression applies\.\n/,
+  );
 });
