@@ -168,7 +168,7 @@ export async function withoutSteps(
 }
 
 function trueIfUnread(error: unknown): true {
-  if (error instanceof DatasetFault) return true;
+  if (error instanceof DatasetFault || error instanceof SyntaxError) return true;
   throw error;
 }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { existsSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
@@ -211,4 +212,13 @@ test("a suppression that would find nobody, too many, or put the name into the a
     await text("suppress add", "Max Poe", ...because),
     /^Suppression 2 was already in the list\.\nThe current dataset has no such name where the suppression applies\.\n/,
   );
+});
+
+test("a damaged step is removed, as it may have anybody", async (t) => {
+  const world = await openWorld(t, await storePlace(t));
+  const { dataDir, pinned, current, json } = world;
+  const step = join(dataDir, "datasets/changes", `changes-${pinned}..${current}.ndjson`);
+  truncateSync(step, statSync(step).size - 9);
+  await json("suppress add", "Max Poe", "--reason", "asked");
+  assert.ok(!existsSync(step));
 });
