@@ -44,6 +44,7 @@ export async function withdraw(
   const suppressions = await listSuppressions(control.database);
   const pending = suppressions.filter(({ applied_at }) => applied_at === null);
   if (pending.length === 0) return null;
+  const numbers = pending.map(({ number }) => number);
   await refuseUnreadable(store, "Update that server first, then run this command again.");
   const ids = new Set<string>();
   /** Withholds people from all records of a generation. @returns null if it has none of them. */
@@ -88,7 +89,7 @@ export async function withdraw(
   /** Returns the number of a suppression that requires a dataset's removal; null if it contains none of the people. */
   const numberIn = async (version: string): Promise<number | null> => {
     // A dataset that cannot be read may contain anybody.
-    const { number: last } = pending.at(-1)!;
+    const last = numbers.at(-1)!;
     const texts = openTextStore(join(store.folder, draftTextsName));
     try {
       const generation = list.find(version);
@@ -124,7 +125,7 @@ export async function withdraw(
     transaction
       .updateTable("suppression")
       .set({ applied_at: new Date(nowMilliseconds).toISOString() })
-      .where("applied_at", "is", null)
+      .where("number", "in", numbers)
       .execute(),
   );
   return { published, withheldCount, removed: [...removed.keys()].toReversed() };

@@ -4,7 +4,12 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { mintId } from "#datasets/draft-record.ts";
+import { openFolderStore } from "#datasets/store.ts";
+import { addSuppression } from "#datasets/suppressions.ts";
+import { withdraw } from "#datasets/withdraw.ts";
+import { openControl } from "#store/stores.ts";
 import { gp, principal } from "../datasets/published.ts";
+import { noon } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
 import { forEachStore, storePlace } from "../support/for-each-store.ts";
 import { freshDatabase } from "../support/postgres.ts";
@@ -221,4 +226,24 @@ test("a damaged step is removed, as it may have anybody", async (t) => {
   truncateSync(step, statSync(step).size - 9);
   await json("suppress add", "Max Poe", "--reason", "asked");
   assert.ok(!existsSync(step));
+});
+
+test("a suppression that is added while another one is applied is yet to be applied", async (t) => {
+  const { dataDir, json } = await openWorld(t, await storePlace(t));
+  const control = await openControl(dataDir);
+  t.after(() => control.close());
+  const add = (name: string) => {
+    const order = { name, gp: null, cik: null, crd: null, reason: "asked" };
+    return control.write((transaction) => addSuppression(transaction, order, noon));
+  };
+  await add("Jane Roe");
+  const folder = join(dataDir, "datasets");
+  const store = openFolderStore({ folder, changesDays: 1, warn() {}, now: () => noon });
+  const removeSteps: typeof store.removeSteps = async (isMeant) => {
+    await add("Max Poe");
+    return store.removeSteps(isMeant);
+  };
+  await withdraw({ ...store, removeSteps }, control, noon);
+  const applied = (await json("suppress list")).map((one: any) => one.applied_at !== null);
+  assert.deepEqual(applied, [true, false]);
 });
