@@ -4,6 +4,7 @@
  */
 import { readConfig } from "#config.ts";
 import type { GenerationCheck } from "#datasets/check-generations.ts";
+import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { type Generation, isOutdated, isStaged } from "#datasets/generation.ts";
 import { prune as pruneDatasets } from "#datasets/prune.ts";
 import type { DatasetStore } from "#datasets/store.ts";
@@ -25,7 +26,7 @@ import { countText, freedBytes, noteAndPrune, notePruned } from "./datasets-prun
 import { type FilingsFigures, filingsText } from "./import-filings.ts";
 import { parseCount } from "./option-values.ts";
 import { onOneLine, table, showProgress } from "./output.ts";
-import { changePublished } from "./suppressions.ts";
+import { applyPending } from "./suppressions.ts";
 
 const versionArgument = argument("<version>", "as `datasets list` shows it");
 
@@ -184,11 +185,23 @@ const choose = (
   action: AuditAction,
   change: (store: DatasetStore) => Promise<Generation>,
 ) =>
-  changePublished(context, async (store) => {
-    const chosen = await change(store);
+  changeDatasets(context, async (store) => {
+    const isUnfit = await applyPending(context, store).then(() => false, trueIfUnfit);
+    let chosen = await change(store);
     const publication = { action, subject: chosen.version };
-    return { chosen, cleared: await noteAndPrune(context, store, publication) };
+    const cleared = await noteAndPrune(context, store, publication);
+    if (isUnfit) {
+      // The dataset that was current is damaged, and this one is the way out of it.
+      await applyPending(context, store);
+      chosen = (await store.read()).current()!;
+    }
+    return { chosen, cleared };
   });
+
+function trueIfUnfit(error: unknown): true {
+  if (error instanceof DatasetFault && error.kind === "unfit") return true;
+  throw error;
+}
 
 type Chosen = Awaited<ReturnType<typeof choose>>;
 

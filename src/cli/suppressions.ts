@@ -16,16 +16,21 @@ export const changePublished = <R>(
   context: CliContext,
   change: (store: DatasetStore, suppressions: readonly Suppression[]) => Promise<R>,
 ): Promise<R> =>
-  changeDatasets(context, async (store) => {
-    const { dataDir, databaseUrl } = readConfig(context.environment);
-    if (databaseUrl === null && !existsSync(controlFile(dataDir))) return change(store, []);
-    const { listSuppressions } = await import("#datasets/suppressions.ts");
-    const suppressions = await withControl(context, async (control) => {
-      await applySuppressions(context, store, control);
-      return listSuppressions(control.database);
-    });
-    return change(store, suppressions);
+  changeDatasets(context, async (store) => change(store, await applyPending(context, store)));
+
+/** Applies suppressions that are yet to be applied. The caller holds the import lock. @returns all suppressions. */
+export async function applyPending(
+  context: CliContext,
+  store: DatasetStore,
+): Promise<readonly Suppression[]> {
+  const { dataDir, databaseUrl } = readConfig(context.environment);
+  if (databaseUrl === null && !existsSync(controlFile(dataDir))) return [];
+  const { listSuppressions } = await import("#datasets/suppressions.ts");
+  return withControl(context, async (control) => {
+    await applySuppressions(context, store, control);
+    return listSuppressions(control.database);
   });
+}
 
 /** Applies suppressions as `withdraw` does, and records the publication. */
 export async function applySuppressions(

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, statSync, truncateSync } from "node:fs";
+import { existsSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
@@ -217,6 +217,19 @@ test("a suppression that would find nobody, too many, or put the name into the a
     await text("suppress add", "Max Poe", ...because),
     /^Suppression 2 was already in the list\.\nThe current dataset has no such name where the suppression applies\.\n/,
   );
+});
+
+test("a damaged current dataset is left for another one, which then loses whoever is suppressed", async (t) => {
+  const world = await openWorld(t, await storePlace(t));
+  const { dataDir, current, pinned, start } = world;
+  writeFileSync(join(dataDir, "datasets", `${current}.sqlite`), "no dataset");
+  const { exitCode, err } = await start("suppress add", "Jane Roe", "--reason", "asked");
+  assert.notEqual(exitCode, exitCodes.done);
+  assert.match(err, /'gp-records datasets publish VERSION'/);
+  const { out } = await start("datasets publish", pinned);
+  assert.deepEqual(await placesOf(t, world), ["suppression"]);
+  const [, [version, isCurrent], ...others] = await rowsOf(world);
+  assert.deepEqual([out, isCurrent, others], [`${version} is the current dataset.\n`, true, []]);
 });
 
 test("a damaged step is removed, as it may have anybody", async (t) => {
