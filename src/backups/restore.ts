@@ -10,13 +10,14 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
+import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { openFolderStore } from "#datasets/store.ts";
 import { addSuppression } from "#datasets/suppressions.ts";
 import { withdraw } from "#datasets/withdraw.ts";
 import { operator, service, writeAudit } from "#store/audit.ts";
 import { controlFile, makePrivateFolder } from "#store/sqlite-file.ts";
 import { sqliteFault, StoreFault } from "#store/store-fault.ts";
-import { type ControlStore, openControl } from "#store/stores.ts";
+import { openControl } from "#store/stores.ts";
 import { syncPath } from "#store/whole-file.ts";
 import { BackupFault } from "./backup-fault.ts";
 import {
@@ -87,6 +88,8 @@ export interface Restored {
   areCountsKept: boolean;
   /** Number of suppressions in force, including those of the former installation. */
   suppressions: number;
+  /** Number of them that are yet to be applied to datasets that stay. */
+  pending: number;
   /** Folder that keeps the replaced data; null if there was none. */
   replaced: string | null;
 }
@@ -118,6 +121,13 @@ export async function restoreBackup(order: FolderOrder): Promise<Restored> {
     settle(draft, dataDir);
     decide(dataDir);
     const replaced = putInPlace(dataDir);
+    if (prepared.manifest.control_only) {
+      // The datasets that stay may be damaged. The next command that publishes tries again.
+      await withdrawAll(dataDir, now).catch((error: unknown) => {
+        if (!(error instanceof DatasetFault)) throw error;
+      });
+      settle(join(dataDir, "datasets"), dataDir);
+    }
     return { ...(await readBack(prepared, dataDir, dataDir, now)), replaced };
   } finally {
     rmSync(draft, { recursive: true, force: true });
@@ -161,6 +171,7 @@ export async function prepare(order: RestoreOrder, folder: string): Promise<Prep
   const present = await presentFacts(order, manifest);
   const backup = await readControlFacts(controlFile(folder));
   await changeControl(order, { manifest, present, backup }, folder);
+  if (!manifest.control_only) await withdrawAll(folder, order.now);
   return { manifest, present, backup };
 }
 
@@ -211,7 +222,7 @@ async function presentFacts(
 
 /**
  * Keeps endings unless they are to be undone, deletes sessions, and records the restore in the audit log. Adds the
- * suppressions of the former installation, and applies all suppressions to the datasets of the backup, if it has any.
+ * suppressions of the former installation, all of which are then yet to be applied.
  */
 async function changeControl(
   { now, undoesEndings }: RestoreOrder,
@@ -239,27 +250,32 @@ async function changeControl(
       for (const one of present?.suppressions ?? [])
         await addSuppression(transaction, one, Date.parse(one.created_at), service);
     });
-    if (!manifest.control_only) await withdrawAll(control, join(folder, "datasets"), now);
   } finally {
     await control.close();
   }
 }
 
-/** Takes suppressed people out of the datasets and steps of an unpacked backup. */
-async function withdrawAll(control: ControlStore, folder: string, now: number): Promise<void> {
+/** Takes suppressed people out of the datasets and steps of a data folder. */
+async function withdrawAll(dataDir: string, now: number): Promise<void> {
+  const folder = join(dataDir, "datasets");
   const changesDays = existsSync(join(folder, "changes")) ? 1 : 0;
   const store = openFolderStore({ folder, changesDays, warn() {}, now: () => now });
-  await withdraw(store, control, now);
+  const control = await openControl(dataDir);
+  try {
+    await withdraw(store, control, now);
+  } finally {
+    await control.close();
+  }
 }
 
-/** Syncs the whole draft to disk. If `root` restores for another user, gives draft and locks to the folder's owner. */
-function settle(draft: string, dataDir: string): void {
+/** Syncs a whole folder to disk. If `root` restores for another user, gives it and the locks to the owner of `dataDir`. */
+function settle(folder: string, dataDir: string): void {
   const { uid, gid } = statSync(dataDir);
   const isForOther = process.getuid?.() === 0 && uid !== 0;
   const locks = ["server.lock", "import.lock"].map((name) => join(dataDir, name));
-  const tree = readdirSync(draft, { recursive: true, encoding: "utf8" });
+  const tree = readdirSync(folder, { recursive: true, encoding: "utf8" });
   // Deepest first, because a folder is synced after its files.
-  const paths = [draft, ...tree.map((name) => join(draft, name))].toSorted().toReversed();
+  const paths = [folder, ...tree.map((name) => join(folder, name))].toSorted().toReversed();
   if (isForOther) for (const path of [...paths, ...locks]) chownSync(path, uid, gid);
   for (const path of paths) syncPath(path);
 }
@@ -294,6 +310,7 @@ export function reportOf(
     keys: [...restored.keys.values()].filter((key) => isLiveKey(key, now)).length,
     people: restored.people.size,
     suppressions: restored.suppressions.length,
+    pending: restored.suppressions.filter(({ applied_at }) => applied_at === null).length,
     kept: endings.filter((ending) => !live.has(idOf(ending))),
     undone: endings.filter((ending) => live.has(idOf(ending))),
     lost: present === null ? [] : findLost(present, restored, now),

@@ -188,7 +188,7 @@ export function restoredText(
   isTrial: boolean,
   place = "data folder",
 ): string {
-  const { manifest, kept, undone, lost, lostPeople, suppressions, replaced } = restored;
+  const { manifest, kept, undone, lost, lostPeople, suppressions, pending, replaced } = restored;
   const { areEndingsKnown, areCountsKept } = restored;
   const made = `made at ${timeText(manifest.made_at)} by gp-records ${onOneLine(manifest.program)}`;
   return [
@@ -197,7 +197,7 @@ export function restoredText(
       : `Restored the backup from ${file}, ${made}.`,
     `${isTrial ? "The backup has" : `The ${place} now has`} ${contentText(restored)}.`,
     manifest.control_only &&
-      "The backup has only accounts, keys, people and the audit log. Datasets stay as they were, and so does usage, unless it was recorded for other accounts.",
+      "The backup has only accounts, keys, people and the audit log. Datasets stay as they were, but for suppressed people, and so does usage, unless it was recorded for other accounts.",
     !manifest.requests &&
       !manifest.control_only &&
       "The backup has no request log, because it was made without --requests.",
@@ -218,9 +218,9 @@ export function restoredText(
       lostPeople.map(({ id, email }) => `person ${id} ${email}`),
     ),
     suppressions > 0 &&
-      `${counted(suppressions, "suppression")} ${suppressions === 1 ? "is" : "are"} in force. ${manifest.control_only ? "The next command that publishes a dataset applies all of them." : "The restored datasets contain none of these people."}`,
+      `${counted(suppressions, "suppression")} ${suppressions === 1 ? "is" : "are"} in force. ${pending > 0 ? "The next command that publishes a dataset applies all of them." : "The datasets contain none of these people."}`,
     !areEndingsKnown &&
-      `Whatever was revoked, suspended, closed or removed after ${timeText(manifest.made_at)} ${isTrial ? "would work" : "works"} again, because there were no former accounts and keys to compare the backup with. End each such key, account and membership again.`,
+      `Whatever was revoked, suspended, closed or removed after ${timeText(manifest.made_at)} ${isTrial ? "would work" : "works"} again, because there were no former accounts and keys to compare the backup with. End each such key, account and membership again, and suppress again whoever was suppressed since.`,
     areCountsKept
       ? "The requests that accounts have made still count against their quotas."
       : "After the restore, the quotas of all accounts are unused again.",

@@ -178,17 +178,3 @@ test("what is restored says so in its audit log", async (t) => {
   assert.equal(last?.action, "backup.restored");
   assert.equal(last?.subject, new Date(noon).toISOString());
 });
-
-test("a restore says when the datasets are free of suppressed people", async (t) => {
-  const { dataDir, file } = await backedUpPeople(t);
-  const restored = { ...(await restore(dataDir, file, { mayReplace: true })), suppressions: 2 };
-  assert.match(
-    restoredText(restored, file, false),
-    /^2 suppressions are in force\. The restored datasets contain none of these people\.$/m,
-  );
-  const manifest = { ...restored.manifest, control_only: true };
-  assert.match(
-    restoredText({ ...restored, manifest }, file, false),
-    /^2 suppressions are in force\. The next command that publishes a dataset applies all of them\.$/m,
-  );
-});

@@ -263,7 +263,10 @@ test("restore says what it did, and refuses beside a running server", async (t) 
   assert.match(said, /The old contents are in .*replaced-/);
   assert.equal((await json("keys list"))[0].state, "revoked");
   const undone = await allCommands(temporaryFolder(t)).text("restore", file);
-  assert.match(undone, /End each such key, account and membership again\./);
+  assert.match(
+    undone,
+    /End each such key, account and membership again, and suppress again whoever was suppressed since\./,
+  );
 });
 
 test("a backup that is not there or that this user may not read is named, and so is a folder that cannot be made, before the backup is read", async (t) => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
@@ -259,4 +259,21 @@ test("a suppression that is added while another one is applied is yet to be appl
   await withdraw({ ...store, removeSteps }, control, noon);
   const applied = (await json("suppress list")).map((one: any) => one.applied_at !== null);
   assert.deepEqual(applied, [true, false]);
+});
+
+test("a restored list of people is applied to the datasets that stay", async (t) => {
+  const world = await openWorld(t, await storePlace(t));
+  const { dataDir, text } = world;
+  const [whole, list] = ["whole.tar", "list.tar"].map((name) => join(temporaryFolder(t), name));
+  await text("backup", whole!);
+  await text("suppress add", "Jane Roe", "--reason", "asked");
+  await text("backup --control", list!);
+  for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name), { recursive: true });
+  assert.match(await text("restore", whole!), /suppress again whoever was suppressed since/);
+  assert.ok((await placesOf(t, world)).length > 3);
+  const trial = await text("restore", list!, "--replace", "--dry-run");
+  assert.match(trial, /1 suppression is in force\. The next command that publishes a dataset applies all of them\./);
+  const said = await text("restore", list!, "--replace");
+  assert.match(said, /1 suppression is in force\. The datasets contain none of these people\./);
+  assert.deepEqual(await placesOf(t, world), ["suppression"]);
 });
