@@ -272,7 +272,10 @@ test("a restored list of people is applied to the datasets that stay", async (t)
   assert.match(await text("restore", whole!), /suppress again whoever was suppressed since/);
   assert.ok((await placesOf(t, world)).length > 3);
   const trial = await text("restore", list!, "--replace", "--dry-run");
-  assert.match(trial, /1 suppression is in force\. The next command that publishes a dataset applies all of them\./);
+  assert.match(
+    trial,
+    /1 suppression is in force\. The next command that publishes a dataset applies all of them\./,
+  );
   const said = await text("restore", list!, "--replace");
   assert.match(said, /1 suppression is in force\. The datasets contain none of these people\./);
   assert.deepEqual(await placesOf(t, world), ["suppression"]);
