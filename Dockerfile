@@ -1,5 +1,5 @@
-# The service as an image: `docker build -t gp-records .`; compose.yaml and deploy/kubernetes/ say how it is run. It runs as
-# user 999 on a root that may be read-only, starts no shell, and writes into DATA_DIR and /tmp alone.
+# The service as an image: `docker build -t gp-records .`; compose.yaml and deploy/kubernetes/ run it. It runs as
+# user 999 on a root that may be read-only, starts no shell, and writes only into DATA_DIR and /tmp.
 ARG BASE=docker.io/library/debian:13-slim
 
 FROM $BASE AS build
@@ -9,11 +9,11 @@ COPY package.json package-lock.json .npmrc ./
 # The packages bring the Node that runs the service; Debian's is for npm. The secret names a registry of your own, if there is one.
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc npm ci --omit=dev
 COPY . .
-# Its package has another name for every machine, and an older npm makes no link to it.
+# The package of Node has another name for each kind of machine, and an older npm makes no link to it.
 RUN ln -s node_modules/node-linux-*/bin/node node
 
 FROM $BASE
-# Node is linked with it, and no slim image has it.
+# Node is linked against it, and slim images lack it.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends libatomic1 \
  && rm -rf /var/lib/apt/lists/* \
