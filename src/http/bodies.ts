@@ -21,14 +21,14 @@ export const bodyTooLarge = (maximum: number) =>
     { maximum },
   );
 
-/** Budget of one client network for bodies in memory: 2 MiB, so that it can send one list to match. */
+/** Maximum size of one client network's bodies in memory: 2 MiB, enough for one list to match. */
 const bodiesBytesMax = 32 * bodyBytesMax;
 
 /**
- * Returns a function that begins to read a body when the headers of its request have arrived. Charges it to the client
- * network's budget until the response closes, however slowly it arrives and however long its request waits. Discards a
- * body that does not belong to a POST. Leaves a body unread, and rejects with a Problem, if it is too large, exceeds the
- * budget, or is one chunked body too many.
+ * Returns a function that starts to read a request's body once its headers have arrived. Charges the body to the client
+ * network's budget until the response closes, however slowly the body arrives. Discards the body of any method but
+ * POST. Rejects with a Problem, and leaves the body unread, if it is too large, exceeds the budget, or is one chunked
+ * body too many.
  */
 export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
   const shares = openNetworkShares(bodiesBytesMax);
@@ -45,7 +45,7 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
       request.resume();
       return noBody;
     }
-    // The bodies of requests before the one that is left unread have arrived.
+    // Requests before the unread one are complete already.
     const isUnread = isLeftUnread(request.socket) && !request.complete;
     const giveBack = isUnread ? null : shares.take(clientAddress(request, trustedProxies), length);
     if (giveBack === null)
@@ -61,8 +61,8 @@ export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
 }
 
 /**
- * Resolves to the whole body. Reads it as it arrives, even while the request waits for its turn, into one piece of
- * memory: kept byte by byte, it would take hundreds of bytes for each of its own.
+ * Resolves to the whole body. Reads it as it arrives, even while the request waits for its turn. Copies it into one
+ * buffer, because a body that arrives byte by byte would otherwise take hundreds of times its size.
  * @throws Problem if the body is too large, or if the connection ends first.
  */
 function readBody(request: IncomingMessage, maximum: number): Promise<Buffer> {
@@ -74,7 +74,7 @@ function readBody(request: IncomingMessage, maximum: number): Promise<Buffer> {
     else length += piece.copy(whole, length);
   });
   request.once("end", () => resolve(whole.subarray(0, length)));
-  // This problem reaches nobody, but it keeps the end of a connection from being logged as an internal error.
+  // Nobody receives this problem, but without it the end of a connection would be logged as an internal error.
   request.once("error", () => reject(malformed("The connection ended before the body did.")));
   return promise;
 }

@@ -222,7 +222,8 @@ function accountRoutes(http: HttpDependencies): Route[] {
         path: sentPath(target),
         query: queryText(exchange),
         method: request.method as "GET" | "HEAD" | "POST",
-        // A copy, because a thread is sent all of the memory that a small buffer shares with others.
+        // A copy, because posting a small buffer to a thread would also send the memory that it shares with other
+        // buffers.
         body: Uint8Array.from(await exchange.body),
         bodyType,
         headers: sentOnce(request, pageRequestHeaders),
@@ -322,7 +323,7 @@ function problemOf(code: string | undefined, isInBody: boolean): Problem {
           : `The headers of a request must arrive within ${timeouts.headers / 1000} seconds. Send the request again on a new connection.`,
       );
     default:
-      return malformed("What arrived is not valid HTTP/1.1. Use an ordinary HTTP client.");
+      return malformed("The request is not valid HTTP/1.1. Use an ordinary HTTP client.");
   }
 }
 

@@ -69,7 +69,10 @@ function refuseUnreadable(exchange: Exchange): void {
     );
   refuseInvalidHost(headers.host ?? "", url);
   if (!canBeMet(request))
-    throw new Problem("expectation-failed", "Omit the Expect header or send '100-continue'.");
+    throw new Problem(
+      "expectation-failed",
+      "The Expect header may only be '100-continue'. Send that value or omit the header.",
+    );
   if (url.length > targetBytesMax)
     throw new Problem(
       "uri-too-long",
@@ -80,9 +83,13 @@ function refuseUnreadable(exchange: Exchange): void {
   if (url.includes("#")) throw malformed("The address contains a '#'. Write it as %23.");
   if (path === null) throw malformed("The path is not percent-encoded UTF-8. Write é as %C3%A9.");
   if (request.method === "CONNECT")
-    throw new Problem("method-not-allowed", "CONNECT is not allowed: this is no proxy. Use GET.", {
-      allowed: readMethods,
-    });
+    throw new Problem(
+      "method-not-allowed",
+      "CONNECT is not allowed: this is not a proxy. Use GET.",
+      {
+        allowed: readMethods,
+      },
+    );
   // The parser accepts this method, although Node does not list it.
   if (request.method === "PRI")
     throw malformed("PRI begins HTTP/2 (RFC 9113), but this server speaks only HTTP/1.1.");
@@ -164,7 +171,7 @@ function unknownPath(
   const tidy = path.toLowerCase().replace(/\/$/, "");
   const areExportsOff = !config.exports && `${tidy}/`.startsWith(`${exportsPath}/`);
   const why = areExportsOff
-    ? ": this server offers no files of whole datasets. Its operator can offer them with the setting EXPORTS=on"
+    ? ": this server does not offer whole datasets as files. Its operator can turn this on with the setting EXPORTS=on"
     : "";
   return new Problem("unknown-path", `There is nothing at ${echo(path)}${why}.`, {
     suggestion: nearest(tidy, known) ?? null,

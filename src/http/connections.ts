@@ -38,8 +38,8 @@ export const waitingMax = 16;
 const waitingMaxOfAll = 512;
 
 /**
- * Number of connections of one client network that can send chunked bodies. A chunk may be a single byte, which takes
- * Node 2 µs, and one read brings 10,000 of them.
+ * Maximum number of connections on which one client network may send chunked bodies at a time. A chunk may be a single
+ * byte, which Node parses in 2 µs, and one read can bring 10,000 of them.
  */
 const chunkedMax = 1;
 
@@ -47,11 +47,11 @@ const chunkedMax = 1;
 const owes = ({ isAnswering, waiting }: Connection) => isAnswering || waiting.length > 0;
 
 /**
- * Hands a server's requests to `handle`, its only handler. Starts at most one of a connection's waiting requests in each
- * turn of the event loop, and only once the response before it is closed. So at most one response of a connection is
- * buffered. Reads no more from a connection while its requests wait. A single read can hold thousands of requests. Once
- * `waitingMax` or `waitingMaxOfAll` requests wait, a connection that gets another ends with the response to the last
- * one accepted (RFC 9112 §9.3.2).
+ * Hands a server's requests to `handle`, its only handler. Starts at most one of a connection's waiting requests in
+ * each turn of the event loop, and only once the response before it is closed. This buffers at most one response for
+ * each connection. Reads no more from a connection while its requests wait. A single read can hold thousands of
+ * requests. Once `waitingMax` or `waitingMaxOfAll` requests wait, a connection that gets another ends with the response
+ * to the last one accepted (RFC 9112 §9.3.2).
  * @param takeChunked takes the client network's share for a chunked body; null if there is none left.
  * @param lingerMilliseconds time for a client to read the last response and close its side.
  */
@@ -95,7 +95,7 @@ export function watchConnections(
     const giveBack = connection.chunked?.giveBack ?? takeChunked(request);
     if (giveBack === null) return false;
     connection.chunked = { request, giveBack };
-    // In the same turn of the event loop another connection could bring as many chunks.
+    // Otherwise another connection could bring as many chunks in the same turn of the event loop.
     const end = () => connection.chunked?.request === request && endChunked(connection);
     request.once("end", () => setImmediate(end));
     return true;
@@ -129,7 +129,7 @@ export function watchConnections(
     open.set(socket, connection);
     closeLingering(socket, lingerMilliseconds);
     stopParsing(socket, (request) => {
-      // The request arrives after the connection's last response.
+      // The last response has been sent, so this request gets none.
       if (socket.writableEnded) return true;
       const isChunked = request.headers["transfer-encoding"] !== undefined;
       const isRefused = isChunked && !beginChunked(connection, request);
@@ -222,7 +222,7 @@ const drop = () => {};
 
 const unread = new WeakSet<Socket>();
 
-/** Reports whether what follows the headers of the current request is left unread. */
+/** Reports whether everything after the current request's headers is left unread. */
 export const isLeftUnread = (socket: Socket): boolean => unread.has(socket);
 
 /**

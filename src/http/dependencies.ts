@@ -25,9 +25,9 @@ export interface HttpDependencies extends Pick<
    * Sends a response once the counts of this turn of the event loop are committed. Refuses the request if that fails.
    */
   afterCommit(response: Outgoing): void;
-  /** Answers requests for the pages for people. */
+  /** Answers a request for a page of the account worker. */
   accountWorker(request: PageRequest): Promise<PageAnswer>;
-  /** Returns the people to whom pages show the records that are served. */
+  /** Returns who may see the served records on pages. */
   browse(): Config["browse"];
   /** Returns milliseconds since 1970. */
   now(): number;

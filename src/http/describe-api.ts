@@ -75,11 +75,12 @@ export function describeApi(operations: readonly Operation[], pageSizeMax: numbe
     },
     servers: [{ url: "/" }],
     tags: [
-      { name: recordsTag, description: "Pages of records, and why one says what it says." },
+      { name: recordsTag, description: "Pages of records, and why a record says what it says." },
       { name: vocabularyTag, description: "The values that records can have." },
       {
         name: exportsTag,
-        description: "Whole datasets as files. The paths are a 404 if the operator offers none.",
+        description:
+          "Whole datasets as files. If the operator offers none, these paths return a 404.",
       },
       { name: changesTag, description: "What each publication of a dataset changed." },
     ],
@@ -144,7 +145,7 @@ interface DescribedRead {
   found: string;
   headers?: object;
   content: object;
-  /** Answers that other paths do not have, or that differ from theirs. */
+  /** Responses that only this path has, or that differ from those of other paths. */
   others?: object;
 }
 
@@ -194,7 +195,7 @@ const explain = describeRead({
   tags: [recordsTag],
   summary: explainSummary,
   description:
-    "A former id leads to the record that has its place. An id that is not there is a 404. Takes no parameters. Counts as one request.",
+    "A former id leads to the record that replaced it. An unknown id returns a 404. Takes no parameters. Counts as one request.",
   parameters: [
     {
       ...inPath("id", "Id of a GP, principal or project.", Explanation.properties.id),

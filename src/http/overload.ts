@@ -44,7 +44,7 @@ export function startOverloadGuard(
     // One long turn is a pause that is over; two in a row are overload.
     const delay = Math.min(lateness, latenessBefore);
     if (delayMaxMilliseconds > 0 && delay > delayMaxMilliseconds) return "event_loop_delay";
-    // A limit of 0 is none, not even on the heap.
+    // 0 turns off both memory checks, including the heap's.
     if (memoryMaxBytes === 0) return null;
     const { rss, heapUsed } = memory();
     return rss > memoryMaxBytes || heapUsed > heapMaxBytes ? "memory" : null;

@@ -25,7 +25,7 @@ export function publicRoutes(http: HttpDependencies): Route[] {
   const texts = once(async () => (await import("./public-texts.ts")).openPublicTexts(http));
   const fixed = (path: string) => {
     const make = () => once(async () => (await texts()).fixed[path]!());
-    // Only the readers of records change while the service runs.
+    // While the service runs, these texts change only with `browse`.
     const made = { members: make(), everyone: make() };
     return () => made[http.browse()]();
   };

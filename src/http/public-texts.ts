@@ -41,7 +41,7 @@ export function openPublicTexts(http: HttpDependencies) {
         sources: http.model()?.parts.sources ?? [],
         totalsDays: hoursKeptDays,
       }),
-    /** Functions that make the texts that change only with the readers of records, by path. */
+    /** Functions that make all other texts, by path. These texts change only with `browse`. */
     fixed: {
       "/docs": () => docsPage({ site: siteOf(http), quotas, ...keyFactsOf(http) }),
       ...Object.fromEntries(
@@ -66,7 +66,7 @@ export function openPublicTexts(http: HttpDependencies) {
 
 const landingRecords = new WeakMap<ReadModel, Promise<LandingRecords>>();
 
-/** Returns the landing page. Reads what it shows of a dataset once. */
+/** Returns the landing page. Reads its records only once for each dataset. */
 async function landing(http: HttpDependencies): Promise<string> {
   const model = http.model();
   const isShown = model !== null && siteOf(http).hasAccounts && http.browse() === "everyone";

@@ -19,8 +19,8 @@ export interface RequestSinks {
 }
 
 /**
- * Returns a function that logs and counts each request. The function also records a request whose key was accepted in
- * the usage store, except messages to `/mcp` that call no tool.
+ * Returns a function that logs and counts each request. If the request's key was accepted, the function also records it
+ * in the usage store, except for messages to `/mcp` that call no tool.
  */
 export function openRequestRecorder({ config, log, metrics, record }: RequestSinks) {
   const write = openAccessLog(log);
@@ -47,9 +47,7 @@ export function openRequestRecorder({ config, log, metrics, record }: RequestSin
   };
 }
 
-/**
- * Logs and counts a response that no request leads to: to bytes that the parser refuses, or to an incomplete request.
- */
+/** Logs and counts a response to bytes that the parser refuses, or to an incomplete request. */
 export function logUnrouted(
   { log, metrics }: Pick<RequestSinks, "log" | "metrics">,
   requestId: string,
@@ -105,7 +103,7 @@ function timeText(): string {
 
 export type RequestMetrics = ReturnType<typeof openRequestMetrics>;
 
-/** Upper bounds of the buckets of durations, in seconds, from a cached answer to one that takes too long. */
+/** Upper bounds of the duration buckets, in seconds, from a cached answer to one that takes too long. */
 const durationBounds = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 ];

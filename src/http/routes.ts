@@ -107,7 +107,7 @@ export function beginExchange(request: IncomingMessage, response: ServerResponse
   };
 }
 
-/** Body of a request without one, or whose body is not read. */
+/** Body of a request that has none, or whose body is not read. */
 export const noBody = Promise.resolve(Buffer.alloc(0));
 
 /**

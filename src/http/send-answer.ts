@@ -15,7 +15,7 @@ import type { HttpDependencies, Outgoing } from "./dependencies.ts";
 import { STATUS_CODES } from "./node-http.ts";
 import type { Exchange } from "./routes.ts";
 
-/** An answer with its own headers, to which `sendAnswer` adds those of every response. */
+/** An answer with its own headers. `sendAnswer` adds the headers that every response has. */
 export type HttpAnswer = Omit<Content, "kind">;
 
 /** Sends an answer. If it has quota headers, waits until the counts are committed. */

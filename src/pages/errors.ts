@@ -160,7 +160,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   "malformed-request": {
     meaning:
-      "The bytes that arrived are not an HTTP/1.1 request that this server accepts: for instance two `Host` lines, a `Host` that is no host name or address, a header without a colon, or a path with a broken percent-encoding. Send the request with an ordinary HTTP client. On `/mcp` the error also means a body that is no message, or two different keys in `x-api-key` and `Authorization`. `detail` says what is wrong.",
+      "The bytes that arrived are not an HTTP/1.1 request that this server accepts: for instance two `Host` lines, a `Host` that is not a host name or address, a header without a colon, or a path with a broken percent-encoding. Send the request with an ordinary HTTP client. On `/mcp` the error also means a body that is not a message, or two different keys in `x-api-key` and `Authorization`. `detail` says what is wrong.",
     example: malformed("The request has more than one Host header. Send exactly one."),
   },
   "api-key-missing": {
@@ -274,8 +274,8 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
       "The `Content-Type` header names no type, or one that this path does not accept; or, on `/mcp`, the body is compressed. Send the body uncompressed, as one of the types in `available`.",
     example: new Problem(
       "unsupported-media-type",
-      "The Content-Type header names no media type; this path reads application/x-www-form-urlencoded.",
-      { available: ["application/x-www-form-urlencoded"] },
+      "Send the body as JSON, with the header Content-Type: application/json.",
+      { available: ["application/json"] },
     ),
   },
   "range-not-satisfiable": {
@@ -288,7 +288,10 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   "expectation-failed": {
     meaning: "The `Expect` header holds something other than `100-continue`. Leave the header out.",
-    example: new Problem("expectation-failed", "Omit the Expect header or send '100-continue'."),
+    example: new Problem(
+      "expectation-failed",
+      "The Expect header may only be '100-continue'. Send that value or omit the header.",
+    ),
   },
   "quota-exceeded": {
     meaning:

@@ -40,7 +40,7 @@ async function offered(t: TestContext) {
 test("without EXPORTS=on there is nothing at /exports, with a key or without, and programs and people learn of the setting", async (t) => {
   const { get } = await startService(t);
   const said =
-    /offers no files of whole datasets. Its operator can offer them with the setting EXPORTS=on/;
+    /does not offer whole datasets as files. Its operator can turn this on with the setting EXPORTS=on/;
   for (const path of ["/exports", "/exports/", "/exports/20261120T030000Z-9f3c2a7e/gp.csv?limit=1"])
     for (const headers of [{}, { "x-api-key": "" }]) {
       const { status, body } = await get(path, headers);
