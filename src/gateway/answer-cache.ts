@@ -66,7 +66,11 @@ export function openAnswerCache(bytesMax: number) {
       counter("gp_records_cache_hits_total", "Answers found in the cache", () => hits),
       counter("gp_records_cache_misses_total", "Answers not found in the cache", () => misses),
       gauge("gp_records_cache_entries", "Answers in the cache", () => entries.size),
-      gauge("gp_records_cache_bytes", "Memory of the cache", () => entries.calculatedSize),
+      gauge(
+        "gp_records_cache_bytes",
+        "Memory used by the cache, in bytes",
+        () => entries.calculatedSize,
+      ),
     ],
   };
 }

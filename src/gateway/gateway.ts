@@ -10,7 +10,8 @@
  *
  * Stages 1 to 4 are synchronous while counts and keys are in memory. With a shared store, stage 1 may wait for
  * PostgreSQL, and stage 3 waits for PostgreSQL or Valkey. Stage 4 may wait for the file of an export, or for evidence
- * that another thread reads; stage 5 for compression. Each question takes one reference to the dataset, so no answer mixes two datasets.
+ * that another thread reads; stage 5 for compression. Each question takes one reference to the dataset, so no answer
+ * mixes two datasets.
  *
  * An answer may be sent only after `Counters.commit`; the transport ensures that. A question that cannot be counted
  * gets a 503. An internal error in `find` is an outcome like any refusal, so it still carries the quota status.
@@ -31,7 +32,7 @@ export interface Client {
   address(): string;
   /** Reports whether the question came through a proxy. */
   isForwarded(): boolean;
-  /** Returns where something like a key was sent instead of in `x-api-key`, such as "the query string". */
+  /** Returns the wrong place where a likely key was sent, such as "the query string"; undefined if there is none. */
   misplacedKey(): string | undefined;
 }
 
@@ -214,7 +215,7 @@ function countFailure(checks: GatewayDependencies, problem: Problem, client: Cli
 const demoKeyForwarded = () =>
   new Problem(
     "api-key-invalid",
-    "The demo key works only for requests that come from the machine of the demo itself, and not through a proxy.",
+    "The demo key works only on the machine that runs the demo, and not through a proxy. Send the request directly from that machine.",
     { reason: "unknown" },
   );
 

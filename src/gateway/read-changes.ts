@@ -53,7 +53,7 @@ export function changesRead(dependencies: ReadDependencies): Read {
     const publications = changes.list(datasetVersion);
     const { limit, offset } = query;
     // The list can change without a new dataset: when an earlier one is served again, or when old publications are
-    // removed. A publication that has only begun already fills in the hash of the previous one.
+    // removed. A new publication fills in its predecessor's hash before its own dataset is served.
     const last = publications.at(-1);
     const state = `${publications[0]?.published_at} ${last?.published_at} ${last?.hash} ${publications.length}`;
     const tag = answerTag(datasetVersion, "changes", `${limit} ${offset} ${state}`, json.name);

@@ -59,8 +59,8 @@ export function openOperations(
   const parse = openParsedQueryCache(dependencies);
 
   /**
-   * Finds the answer to an operation's query. Reads the values that a list needs a few milliseconds at a time, so that no
-   * other request waits, and begins again if the dataset is replaced meanwhile.
+   * Finds the answer to an operation's query. Reads the values that a list needs in steps of a few milliseconds, so
+   * that no other request waits. Starts again if the dataset is replaced meanwhile.
    * @throws Problem as `readQuery` or `served` does.
    */
   function find(
@@ -134,7 +134,7 @@ function explainRead(dependencies: ReadDependencies): Read {
     const { parts } = served(dependencies);
     const { version: datasetVersion } = parts;
     const of = { tag: answerTag(datasetVersion, "explain", id, json.name), datasetVersion };
-    // `*` stands for any explanation that exists, which is not known yet (RFC 9110 §13.1.2).
+    // `*` matches only if there is an explanation, which is not known yet (RFC 9110 §13.1.2).
     const tags = headers["if-none-match"];
     const known = tags?.trim() === "*" ? null : knownAnswer(dependencies, tags, of);
     if (known !== null) return known;
@@ -173,7 +173,7 @@ const keptLengthMax = 300;
 
 /**
  * Returns a function that parses query strings and caches the results, because the same string always means the same
- * query of an operation. Keeps no faulty queries.
+ * query of an operation. Does not cache faulty queries.
  */
 function openParsedQueryCache({
   model,
@@ -190,7 +190,7 @@ function openParsedQueryCache({
       // Only lists take dates.
       const day = operation.sorts === null ? undefined : model()?.parts.updatedAt.slice(0, 10);
       parsed = parsedQuery(operation, readQuery(operation, text, pageSizeMax, operations, { day }));
-      // A range may end before it begins on one day of the dataset and not on another.
+      // A range with a relative date may be out of order for one dataset's day, but not for another's.
       const isLasting = !Object.values(parsed.query.values).flat().some(isRelative);
       if (isLasting && text.length <= keptLengthMax) cache.set(text, parsed);
     }

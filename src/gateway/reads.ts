@@ -87,8 +87,8 @@ export interface ReadDependencies {
   model(): ReadModel | null;
   changes: ChangesSource;
   /**
-   * Explains a record of the served dataset. Resolves to null if no GP, principal or project has the id, and to undefined
-   * if what was kept of it is damaged.
+   * Explains a record of the served dataset. Resolves to null if no GP, principal or project has the id, and to
+   * undefined if its stored evidence is damaged.
    */
   explain(id: string): Promise<Explanation | null | undefined>;
   /** Exports of whole datasets; null if they are not offered. */
