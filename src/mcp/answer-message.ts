@@ -71,7 +71,7 @@ export function openMcp(dependencies: ToolDependencies) {
 const argumentsOf = (message: unknown) =>
   (message as { params: { arguments?: Record<string, unknown> } }).params.arguments ?? {};
 
-const noSuchTool = new Problem("invalid-parameters", "There is no tool of this name.", {
+const noSuchTool = new Problem("invalid-parameters", "There is no tool with this name.", {
   errors: [],
 });
 
@@ -107,7 +107,7 @@ function onlyMessage(type: string, text: string): McpReply["content"] {
     : { type, text };
 }
 
-/** Maximum length of a string in an error, in characters. All strings that repeat no input are shorter. */
+/** Maximum length of a string in an error, in characters. Only strings that repeat input are longer. */
 const errorTextMax = 600;
 
 /** Masks keys in the server package's errors and shortens the texts, because they repeat parts of a faulty message. */

@@ -108,7 +108,8 @@ export function makeTool(parts: ToolParts, declaration: ToolDeclaration): Tool {
       }),
       limit: {
         ...limit,
-        description: "Maximum number of entries to return; there are fewer if more do not fit.",
+        description:
+          "Maximum number of entries to return. An answer may have fewer, if more do not fit.",
       },
       offset: { ...offset, description: "Number of entries to skip." },
     },

@@ -113,7 +113,7 @@ const vocabularyTool = (dependencies: ToolParts): Tool =>
 const changesTool = (dependencies: ToolParts): Tool =>
   makeTool(dependencies, {
     name: "changes_since",
-    title: "What the next publication changed",
+    title: "Changes of the next publication",
     description:
       "Records added, changed, removed or merged by the publication that followed the dataset `version`. `rest` says how to get more of them, or the changes of the next publication; it is null if there are no more.",
     item: { type: "object", required: ["change", "kind", "id"] },
@@ -185,7 +185,7 @@ async function readChanges({ file, start, end }: StepPart): Promise<RecordChange
   );
 }
 
-/** Returns a change in the requested detail, and then in shorter forms, for when it does not fit into an answer. */
+/** Returns a change in the requested detail, followed by shorter forms in case it does not fit into an answer. */
 function formsOf({ record, ...change }: RecordChange, detail: Detail): object[] {
   const { kind, id } = change;
   const shortest = { change: change.change, kind, id };
@@ -199,7 +199,7 @@ const explainTool = (dependencies: ToolParts): Tool =>
     name: "explain",
     title: "Why a record says what it says",
     description:
-      "For a GP, principal or project: who is named and how sure that is, or that nobody is; the words of documents that were taken, the rule, and the rivals refused, each with the reason.",
+      "For a GP, principal or project: who is named and with what certainty, or that nobody is; and the evidence: words of documents that were taken or refused, each with the rule and the reason.",
     item: { type: "object", required: ["id", "kind", "name", "statement"] },
     filters: {
       id: declared("id", "Id of the record, as in an answer.", { isRequired: true }),
@@ -218,7 +218,7 @@ const explainTool = (dependencies: ToolParts): Tool =>
 
 /** Maximum number of names in a call. */
 const matchedMax = 200;
-/** Arguments with a fact about each name, by the fact. */
+/** Arguments that list a fact about each name, by that fact. */
 const factLists = { city: "cities", state: "states", crd: "crds", cik: "ciks" } as const;
 
 const factsOfNames = (fact: string) =>
@@ -257,7 +257,9 @@ function namesOnPage(values: GivenValues): readonly string[] {
   return values.get("names")!.slice(offset, offset + limit);
 }
 
-/** Returns the fault of a list that has not one entry for each name; none if the list is left out. */
+/**
+ * Returns the fault of a list that does not have exactly one entry for each name. Returns none if the list is omitted.
+ */
 function faultOfLength(
   parameter: string,
   given: readonly string[] | undefined,
