@@ -34,8 +34,8 @@ interface RunningThread {
 const youngGenerationMegabytes = 8;
 
 /**
- * Maximum number of records that wait to be explained, also for clients that have left. With more, people would wait
- * seconds for their pages.
+ * Maximum number of records waiting to be explained, including those for clients that have left. With more, people
+ * would wait seconds for their pages.
  */
 export const explainedMax = 512;
 const tooManyExplained =
@@ -95,7 +95,10 @@ export function openAccountWorker({ settings, quota, reportError }: AccountWorke
     },
     /** Answers a request. Rejects only if the thread ends; the next request starts another thread. */
     answer: (request: PageRequest) => ask<PageAnswer>({ request }),
-    /** Explains a record, so that the HTTP thread does not wait for the disk. @throws Problem 503 if too many wait, or the dataset was removed. */
+    /**
+     * Explains a record on the account worker's thread, so that the HTTP thread does not wait for the disk.
+     * @throws Problem 503 if too many records are waiting, or if the dataset was removed.
+     */
     async explain(id: string) {
       if (explaining === explainedMax) throw unavailable("overloaded", tooManyExplained);
       explaining++;
@@ -107,7 +110,7 @@ export function openAccountWorker({ settings, quota, reportError }: AccountWorke
         explaining--;
       }
     },
-    /** Tells the thread which dataset to show, and to whom. */
+    /** Tells the thread which dataset to show, and who may see it. */
     show(dataset: LoadOrder, browse: Config["browse"]) {
       shown = { dataset, browse };
       thread?.send(shown);

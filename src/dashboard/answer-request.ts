@@ -154,7 +154,7 @@ function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
   const { signedIn, services } = request;
   if (access === "anyone" || (access === "reader" && services.browse() === "everyone")) return null;
   if (signedIn === null) {
-    // The query of other pages may be a note about an action.
+    // On other pages, the query may name a finished action, which must not be announced again.
     const isOfRecords = access === "reader";
     const shown = isOfRecords ? withQuery(request.path, request.query) : request.path;
     const next = GET === undefined ? homePath : shown;

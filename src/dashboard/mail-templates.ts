@@ -25,7 +25,10 @@ const mailOf = (to: string, subject: string, ...paragraphs: readonly string[]): 
 const notYou = (deed: string, comfort = "Nothing changes unless the link is used.") =>
   `If you did not ${deed}, ignore this message. ${comfort}`;
 
-/** Messages with a link that works once: the paragraphs before it, and the one for a recipient who did not ask for it. */
+/**
+ * Messages with a one-time link. `before` has the paragraphs above the link. `after` is for recipients who did not ask
+ * for it.
+ */
 const linkWords = {
   signUp: {
     subject: "Finish signing up",

@@ -14,7 +14,10 @@ export const uploadType = "multipart/form-data";
 export const uploadPath = "/browse/match";
 /** Maximum size of that file, in bytes: 1 MiB. */
 export const fileBytesMax = 1024 * 1024;
-/** Maximum size of that form. Its fields may take a MiB in place of the file, and little beside it. */
+/**
+ * Maximum size of that form, in bytes. Its names, in the file or in a field, take up to 1 MiB, and the rest takes
+ * little.
+ */
 export const uploadBytesMax = fileBytesMax + 128 * 1024;
 
 export interface PageRequest {
@@ -72,7 +75,7 @@ export type Asked = { request: PageRequest } | { explain: string };
 export type ToAccountWorker =
   | ({ number: number } & Asked)
   | { number: number; status: QuotaStatus | null }
-  /** Dataset to show, and the people to whom its records are shown. */
+  /** Dataset to show, and who may see its records. */
   | { dataset: LoadOrder; browse: Config["browse"] }
   | { isLast: true };
 
@@ -92,7 +95,7 @@ export interface AccountWorkerSettings extends Config {
 /** Days for which sign-ins are kept, for `/privacy`. */
 export const signInDays = { sessionDays, knownBrowserDays, endedLinkDays };
 
-/** Returns what every page says of this service. */
+/** Returns the facts about this service that every page shows. */
 export const siteOf = (
   { config, browse }: { config: Config; browse(): Config["browse"] },
   hasAccounts = accountUrl(config) !== null,

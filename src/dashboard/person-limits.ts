@@ -1,6 +1,6 @@
 /**
- * Limits requests for pages: of one person across all their accounts, and of one network's people who are not signed
- * in. Limits requests for private feeds, too.
+ * Limits page requests for each person across all their accounts, and for each network's people who are not signed in.
+ * Also limits requests for private feeds.
  */
 import { networksOf, networksPerSite } from "#limits/client-network.ts";
 import { type KeyedPolicy, type LimitStatus, openKeyedLimit } from "#limits/keyed-limit.ts";
@@ -58,7 +58,7 @@ export function openPersonLimiter() {
     admitted ? null : { name: policy.name, quota: policy.quota, retryAfterSeconds };
   return {
     /**
-     * Counts a person's request, or one for a feed by its id. Refuses it without counting it at a limit.
+     * Counts a request of a person or of a feed, by id. At a limit, refuses the request without counting it.
      * @param now microseconds on a monotonic clock. @returns null if the request is admitted.
      */
     take(person: string, kind: PersonRequest | "feed", now: number) {

@@ -117,7 +117,7 @@ export interface AccountServices {
   /** Returns the records, or null if none can be shown. */
   model(): ReadModel | null;
   explain(id: string): Explained;
-  /** Returns the people to whom these records are shown. */
+  /** Returns who may see these records. */
   browse(): AccountWorkerSettings["browse"];
   reportError(error: string): void;
 }

@@ -1,4 +1,4 @@
-/** The account worker: a thread with its own stores that answers the requests for pages for people and runs jobs. */
+/** The account worker: a thread with its own stores that answers page requests and runs jobs. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
@@ -45,8 +45,8 @@ const services: Promise<AccountServices> = openServices();
 const isOver = new AbortController();
 
 /**
- * A job that each instance runs. Several may run it at the same time: a notice is recorded before it is sent, so it is
- * sent once, and rows that another instance has deleted are not missed.
+ * A job that each instance runs. Several may run it at the same time. A notice is recorded before it is sent, so it is
+ * sent only once. It does not matter which instance deletes an old row.
  */
 interface Job {
   isWanted: boolean;
@@ -145,9 +145,9 @@ function readModel(): ReadModel | null {
   return model;
 }
 
-/** Explains a record of the shown dataset. Reports damage, which `undefined` stands for. */
+/** Explains a record of the shown dataset. If the evidence is damaged, reports that and returns undefined. */
 function explain(id: string): Explained {
-  // It was removed for a suppression, and the next one is about to be shown.
+  // A suppression removed this dataset, and the next one is about to be shown.
   if (shown !== null && !existsSync(shown.path)) return "gone";
   try {
     return shown && explainPublished(shown.path, shown.generation, id);

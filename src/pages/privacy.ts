@@ -1,11 +1,11 @@
-/** The page at `/privacy`: what the service keeps about people. How operators answer them is in docs/privacy.md. */
+/** The page at `/privacy`: what the service keeps about people. docs/privacy.md says how operators answer them. */
 import { isInvented, type Sources } from "#records/common.ts";
 import { declarations, membersOf } from "#records/declarations.ts";
 import { html, type Html, type Part, table } from "./html.ts";
 import { layout, type Site } from "./layout.ts";
 import { codes, counted, exactTime, grouped } from "./prose.ts";
 
-/** Facts about a server. Days are how long something is kept. */
+/** Facts about a server. Numbers of days say how long something is kept. */
 export interface PrivacyFacts {
   site: Site;
   /** Sources of the records; empty without a dataset. */
@@ -64,15 +64,16 @@ export function privacyPage(facts: PrivacyFacts): string {
 }
 
 const invented = html`<p>
-  All records of this service are invented. Where a name is that of a real person, it is by chance.
+  All records of this service are invented. If a name is also that of a real person, that is a
+  coincidence.
 </p>`;
 
 const recordsSections = (facts: PrivacyFacts): Html =>
   html`<h3 id="what">What is kept</h3>
     <p>
-      People who run, direct or own a firm in real estate or whom a filing names, with what is in
-      this table as far as the source states it. Titles and texts of other records may name them
-      too, and so may the words of filings that tell why a record says what it says.
+      The records are about people who run, direct or own a real-estate firm, or whom a filing
+      names. A record has what is in this table, as far as its source states it. Titles and texts of
+      other records may name them too, and so may the words of filings that explain a record.
     </p>
     ${table({
       label: "What a record of a person has",
@@ -95,13 +96,12 @@ const recordsSections = (facts: PrivacyFacts): Html =>
       })
     }
     <p>
-      Every record names its source, why it is believed and how certain it is, and links to the page
-      where the source says so if that is known. What is from filings was reported to the SEC, which
-      does not review it.
+      Every record states its source, its basis and its certainty, and links to the page of the
+      source if that is known. Data from filings was reported to the SEC, which does not review it.
     </p>
     <h3 id="why">Why, and who sees it</h3>
     <p>
-      So that people who do business in real estate can tell who runs a firm and what it does.
+      The records tell people who do business in real estate who runs a firm and what it does.
       ${
         facts.site.browse === "everyone"
           ? "Everybody can read the pages of records, without e-mail addresses and LinkedIn pages. These are shown"
@@ -113,7 +113,8 @@ const recordsSections = (facts: PrivacyFacts): Html =>
     <h3 id="object">Object, correct, remove</h3>
     <p>
       Write to ${recipient(facts.site.contact)}. Name the person and the address of the page. The
-      operator corrects or removes the record, which the next publication shows. ${remains(facts)}
+      operator corrects or removes the record, and the next publication shows that.
+      ${remains(facts)}
     </p>`;
 
 const recipient = (contact: string | null): Part =>
@@ -128,10 +129,10 @@ export function contactLink(contact: string, label = contact, subject = ""): Htm
 
 const remains = ({ datasetsKeep, changesDays }: PrivacyFacts): Part => [
   datasetsKeep === 0
-    ? "Every dataset published before is kept, but no longer shown. "
-    : `Of the published datasets, the newest ${grouped(datasetsKeep)} are kept, and those that the operator pins; only the current one is shown. `,
+    ? "All earlier datasets are kept, but no longer shown. "
+    : `The newest ${grouped(datasetsKeep)} published datasets are kept, and those that the operator pins; only the current one is shown. `,
   changesDays > 0 &&
-    `The changes between datasets are kept for ${counted(changesDays, "day")}; a record is whole where it was added, and only its id where it was removed. `,
+    `The changes between datasets are kept for ${counted(changesDays, "day")}; they contain the whole record if it was added, and only its id if it was removed. `,
   "Backups keep what was stored when they were made.",
 ];
 

@@ -44,7 +44,7 @@ test("a log that is switched off names the setting, and an empty one says what t
   const user = await signedIn(await startService(t, { records: null }), {});
   assert.match(
     (await user.get("/account/requests")).text,
-    /No request in this time\. Send one with/,
+    /No requests in this time\. Send one with/,
   );
   assert.match((await user.get("/account/requests?id=x")).text, /No request matches/);
 });

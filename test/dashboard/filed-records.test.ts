@@ -114,7 +114,7 @@ test("pages of records from filings say what a filing is, and no more than it sa
       assert.equal(wordsIn(await user.get(pathOf("gps", "mixed"))).split(unreviewed).length, 2);
       assertSays(
         await user.get("/browse/gps"),
-        "What is from filings was reported to the SEC, which does not review it.",
+        "Data from filings was reported to the SEC, which does not review it.",
         "Raised or reported sold",
       );
       assertSays(await user.get("/browse/signals"), unreviewed);

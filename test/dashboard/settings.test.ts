@@ -22,7 +22,7 @@ test("settings", async (t) => {
     assert.equal((await rename("Ada & <Co>")).location, "/account/settings?done=name");
     const { text } = await ada.get("/account/settings?done=name");
     assert.match(text, /The account Ada &amp; &lt;Co&gt;/);
-    assert.match(text, /role="status"[^>]*>The account is renamed/);
+    assert.match(text, /role="status"[^>]*>The account has been renamed/);
     // A sentence of another page says nothing here.
     for (const done of ["revoked", "invited", "toString"])
       assert.doesNotMatch((await ada.get(`/account/settings?done=${done}`)).text, /role="status"/);

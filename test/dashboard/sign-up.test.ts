@@ -89,7 +89,7 @@ test("the form to sign in that a page shows to a stranger has no note of what wa
   const { status, body } = await worker.get("/account/keys?done=deleted");
   assert.equal(status, 401);
   assert.match(body, /name="next" value="\/account\/keys"/);
-  assert.doesNotMatch(body, /is deleted/);
+  assert.doesNotMatch(body, /has been deleted/);
 });
 
 test("if sign-up is closed or by invitation, nobody can sign up by themselves and the page says whom to ask", async (t) => {

@@ -30,7 +30,7 @@ test("/privacy says how long things are kept by the settings in force", () => {
   const usual = wordsWith({});
   assert.match(usual, /Each request with a key: .*, parameters 14 days/);
   assert.match(usual, /The audit log: [^.]*? For good/);
-  assert.match(usual, /the newest 10 are kept/);
+  assert.match(usual, /The newest 10 published datasets are kept/);
   const other = wordsWith({ usageLogDays: 0, usageLogParameters: false, auditDays: 30 });
   assert.match(other, /Each request with a key: [^.]*size Not kept/);
   assert.match(other, /The audit log: [^.]*? 30 days/);
@@ -41,8 +41,8 @@ test("/privacy says how long things are kept by the settings in force", () => {
     "1 day after it expires",
   ])
     assert.ok(signIns.includes(said), said);
-  assert.match(wordsWith({ datasetsKeep: 0 }), /Every dataset published before is kept/);
-  assert.doesNotMatch(wordsWith({ changesDays: 0 }), /what changed is kept/);
+  assert.match(wordsWith({ datasetsKeep: 0 }), /All earlier datasets are kept/);
+  assert.doesNotMatch(wordsWith({ changesDays: 0 }), /changes between datasets are kept/);
 });
 
 test("/privacy says who sees records, and that invented people are invented", () => {
@@ -56,8 +56,8 @@ test("/privacy says who sees records, and that invented people are invented", ()
 test("/privacy says what the records are not for, and that the SEC does not review filings", () => {
   const words = wordsWith({});
   assert.match(words, /are not for decisions about anybody's credit, employment or tenancy\./);
-  assert.match(words, /too, and so may the words of filings that tell why/);
-  assert.match(words, /What is from filings was reported to the SEC, which does not review it\./);
+  assert.match(words, /too, and so may the words of filings that explain a record/);
+  assert.match(words, /Data from filings was reported to the SEC, which does not review it\./);
 });
 
 test("a server's /privacy has its settings and sources", async (t) => {

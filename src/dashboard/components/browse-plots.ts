@@ -44,7 +44,8 @@ const placesMax = 25;
 /** Returns a map of the records by market. A circle leads where the facet's link does. */
 export function byMarket(view: View, facets: readonly Facet[], isClose = false): Part {
   const { rows } = facets.find(({ name }) => name === "market")!;
-  // Beside a choice the facet says what is added; the map shows all the same.
+  // Once a market is chosen, the facet counts what each other market would add. The map always counts all records of a
+  // market.
   const isChosen = rows.some(({ state }) => state === "chosen");
   const values = rows.map(({ value }) => value);
   const counts = isChosen ? countEach(view, "market", values, []) : rows.map(({ count }) => count);
@@ -67,7 +68,7 @@ export function byMarket(view: View, facets: readonly Facet[], isClose = false):
   const leads = isAhead ? `${first.label} leads with ${count}` : counted(places.length, "market");
   const finding = first.isChosen ? `${count} in ${first.label}` : leads;
   const measure = `${many} by market`;
-  // A map nearby has few places.
+  // A close-up has few places.
   const look = isClose ? { namesMax: 8, radiusMax: 9 } : { namesMax: 3, radiusMax: 14 };
   const label = `${finding}. ${measure}.`;
   const drawing = usMap({ label, places: shown, width: 320, height: 200, ...look, isClose });
@@ -85,7 +86,7 @@ interface Bin {
   /** Lowest and highest value in it: numbers, or dates as `dateKey` returns them. */
   least: number;
   most: number;
-  /** Ends of the range that its link asks for; none for an open end. */
+  /** Ends of the range in its link; empty for an open end. */
   from: readonly string[];
   to: readonly string[];
 }
@@ -97,13 +98,13 @@ const binsOf = (periods: ReturnType<typeof periodsUntil>): Bin[] =>
     return { label, tick, least, most, from: [from], to: [until] };
   });
 
-/** Returns twelve years, the last so many years after that of a day. */
+/** Returns the bins of twelve years, of which the last is `ahead` years after the day's. */
 function years(ahead: number) {
   return (day: string) => binsOf(periodsUntil(`${Number(day.slice(0, 4)) + ahead}-12`, "year", 12));
 }
 
 interface Histogram {
-  /** Range of the view whose ends a column's link sets. */
+  /** Filter range that a column's link sets. */
   range: string;
   bins: readonly Bin[];
   positions: Iterable<number>;
@@ -143,7 +144,7 @@ function histogram(view: View, given: Histogram & Words): Part {
 const periodOf = ({ label }: Column) => label.split(" ")[0];
 const sumOf = ({ values }: Column) => values.reduce((sum, value) => sum + value, 0);
 
-/** Returns words for the last column beside the one before it, such as `126 signals in Nov, 80 in Oct`. */
+/** Returns a function that compares the last two columns in words, such as `126 signals in Nov, 80 in Oct`. */
 const lastTwo =
   (verbOf: (sum: number) => string, words = grouped) =>
   (columns: readonly Column[]): string => {
@@ -155,7 +156,7 @@ const lastTwo =
     return `${words(sum)} ${verbOf(sum)} in ${periodOf(last)}, ${words(sumOf(before))} in ${periodOf(before)}`;
   };
 
-/** Signal → place of its group in `signalGroups`. Each dataset's is made once. */
+/** Signal → index of its group in `signalGroups`, computed once for each dataset. */
 const groupsOf = new WeakMap<ReadModel, Uint8Array>();
 
 function groupOfSignals(model: ReadModel): Uint8Array {
@@ -166,7 +167,7 @@ function groupOfSignals(model: ReadModel): Uint8Array {
   return groups;
 }
 
-/** Returns a plot of signals over 24 periods, by kind: those of a view, or of the GPs in it. */
+/** Returns a plot of signals by kind over 24 periods: the signals of a view, or those of the GPs in it. */
 export function signalsBy(unit: "month" | "quarter"): (view: View) => Part {
   return (view) => {
     const { kind, model, query } = view;
@@ -200,7 +201,10 @@ function* signalsOf({ parts }: ReadModel, gps: readonly number[]): Generator<num
     }
 }
 
-/** Returns a plot of the amounts of one meaning by month. Amounts of unlike meanings are never added. */
+/**
+ * Returns a plot of amounts by month. Takes only amounts with one basis, because amounts with different bases must not
+ * be added.
+ */
 function amountsByMonth(basis: string, verb: string): Plot {
   const label = `${valueLabel(basis)}s`;
   return (view) => {

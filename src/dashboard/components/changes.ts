@@ -1,4 +1,4 @@
-/** Changes of records as pages and feeds tell them: which belong to a view, and each in words. */
+/** Changes of records for pages and feeds: finds those in a view, and puts each into words. */
 import type { ChangesReader, JoinedChange } from "#datasets/joined-steps.ts";
 import { filterText } from "#operations/parameters.ts";
 import { counted, dayText, grouped } from "#pages/prose.ts";
@@ -17,7 +17,7 @@ export function queryOf({ query: { values } }: View): string {
   return filterText(asked);
 }
 
-/** Returns the id of the GP that a former one is part of now; null if there is none. */
+/** Returns the id of the GP that a former GP is now part of; null if there is none. */
 export const partOf = (model: ReadModel, id: string): string | null => gpNow(model, id)?.id ?? null;
 
 function gpNow({ parts }: ReadModel, id: string): AnyRecord | undefined {
@@ -26,8 +26,8 @@ function gpNow({ parts }: ReadModel, id: string): AnyRecord | undefined {
 }
 
 /**
- * Finds the changes in a view: by the records as they are now, and those that are gone by what they last were. Those in
- * `unknown` are of removed records that may have been in it: the dataset that last had them is not kept.
+ * Finds the changes in a view. Judges a record by its current state, and a removed record by its last state. `unknown`
+ * has the changes of removed records whose last state is not kept.
  */
 export async function inView(view: View | null, changes: readonly JoinedChange[]) {
   if (view === null) return { changes, unknown: [] };
@@ -52,7 +52,7 @@ export async function inView(view: View | null, changes: readonly JoinedChange[]
 
 type AnyRecord = Readonly<Record<string, unknown>> & { id: string };
 
-/** Returns those of some records that satisfy a filter, by id. */
+/** Returns the records with these ids that satisfy a filter, by id. */
 async function recordsById(model: ReadModel, kind: RecordKind, id: string[], filter: Filter = {}) {
   const found = await findRecords<AnyRecord>(model, kind, { ...filter, id }, id.length);
   return new Map(found.records.map((record) => [record.id, record]));
@@ -118,7 +118,7 @@ function hrefOf(model: ReadModel, { kind, id, into, gone }: JoinedChange, record
     : `${browsePaths.gp}/${gp.id}?tab=signals`;
 }
 
-/** Members that say nothing to a person, or repeat others. */
+/** Members that tell a reader nothing, or repeat others. */
 const quiet =
   "id first_name middle_name last_name external_ids provenance latitude longitude updated_at";
 const contact = "email linkedin_url";
@@ -152,7 +152,10 @@ function factsOf(
 
 const introducing = ["title", "type", "status", "gps", "city", "state", "date"];
 
-/** Returns what a new record is, such as `Chief Executive Officer, Alder Capital`. A signal's title is its name. */
+/**
+ * Describes a new record, such as `Chief Executive Officer, Alder Capital`. Leaves out a signal's title, which is its
+ * name.
+ */
 function introduction(record: Partial<AnyRecord>): string {
   const names = record["name"] === undefined ? introducing.slice(1) : introducing;
   const said = names.filter((name) => name in record).map((name) => valueText(name, record[name]));

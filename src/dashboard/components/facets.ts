@@ -1,4 +1,4 @@
-/** True facets of a view: values and ranges to choose, each with the number of records that its link gives. */
+/** Facets of a view: values and ranges to choose from, each with a number of records. */
 import { lists } from "#operations/lists.ts";
 import { money, valueLabel } from "#pages/values.ts";
 import { fold } from "#records/fold.ts";
@@ -11,7 +11,7 @@ import { endsOf, hrefWith, totalOf, valueWords, type View, withValues } from "./
 
 const namesOf = (text: string): readonly string[] => text.split(" ");
 
-/** Filters that are offered, in this order. Those of a range stand under the name of the range. */
+/** Filters to offer, in order. A range is listed by its own name instead of by its two filters. */
 const offered: EachKind<readonly string[]> = {
   gp: namesOf(
     "market property_type strategy signal_date signal_type theme tag hq_state aum_usd raised_to_date_usd founded_year",
@@ -24,7 +24,7 @@ const offered: EachKind<readonly string[]> = {
 };
 
 const days = ["-7d", "-30d", "-90d", "-365d"];
-/** Beginnings of ranges that are offered as values. */
+/** Lower ends of ranges that are offered as values. */
 const steps: Readonly<Record<string, readonly string[]>> = {
   signal_date: days,
   date: days,
@@ -45,7 +45,7 @@ export interface Facet {
   /** Name of the filter, or of the range. */
   name: string;
   rows: readonly FacetRow[];
-  /** Filters that the facet sets: one, or the ends of a range, for which there are fields. */
+  /** Filters that the facet sets: one, or both ends of a range, which have fields. */
   filters: readonly string[];
   isRange: boolean;
 }
@@ -54,7 +54,9 @@ export interface FacetRow {
   value: string;
   label: string;
   state: "chosen" | "adds" | "remains";
-  /** Number of records in the view that carry a chosen value; that another adds, or that remain with it. */
+  /**
+   * Number of records: those that carry a chosen value, those that another value would add, or those that would remain.
+   */
   count: number;
   /** Address of the view after a click; null if the click would find nothing new. */
   href: string | null;
@@ -90,7 +92,7 @@ export function valueFacet(view: View, name: string): Facet {
 
 /**
  * Counts for each value the records that carry it and satisfy the view without the filter.
- * @param but values of the filter. The records that carry one of them are not counted.
+ * @param but values of the filter. Records that carry any of them are not counted.
  */
 export function countEach(
   view: View,
@@ -117,7 +119,7 @@ function valuesOf({ kind, model }: View, name: string): string[] {
   return values.filter((value) => name !== "tag" || !elsewhere.has(value));
 }
 
-/** Tags that facets of their own offer. */
+/** Tags that have facets of their own. */
 const elsewhere: ReadonlySet<string> = new Set([...propertyTypes, ...strategies]);
 
 function rangeFacet(view: View, name: string): Facet {

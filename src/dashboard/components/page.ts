@@ -8,13 +8,16 @@ import { current, layout, type Side } from "#pages/layout.ts";
 
 interface AccountPage {
   title: string;
-  /** Style sheets in addition to those of every such page. */
+  /** Additional style sheets. */
   styles?: readonly AssetName[];
   /** Content with the page's only `h1`. */
   main: Part;
 }
 
-/** A request as far as a page shows it: nothing but the services if nobody is signed in or that cannot be read. */
+/**
+ * Parts of a request that a page shows. Only the services are there if nobody is signed in, or if sessions cannot be
+ * read.
+ */
 export type Shown = Pick<AccountRequest, "services"> &
   Partial<Pick<AccountRequest, "path" | "query" | "routes" | "signedIn">>;
 
@@ -80,7 +83,7 @@ function sideOf({ routes, path }: Pick<AccountRequest, "routes" | "path">, title
   };
 }
 
-/** Returns the menu of a signed-in person: the account, a choice of another, and signing out. */
+/** Returns the menu of a signed-in person: the account, a form that switches accounts, and signing out. */
 const accountMenu = (signedIn: SignedIn): Html => {
   const { person, account } = signedIn;
   return html`<details class="person">
@@ -131,7 +134,7 @@ export const laterReply = (
   ...words: Words
 ): Reply => withHeader(wordReply(request, status, ...words), "retry-after", String(seconds));
 
-/** Returns a form with one button, which is the page's primary one unless it has a look. */
+/** Returns a form with one button: the page's primary button, unless `look` is given. */
 export const postForm = (
   action: string,
   button: string,

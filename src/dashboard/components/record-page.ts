@@ -1,4 +1,4 @@
-/** The page of a GP, a person or a project: one shape, the cards of its two columns, and tables of records. */
+/** The page of a GP, a person or a project: its layout, the cards of its two columns, and tables of records. */
 import {
   type AccountRequest,
   moved,
@@ -76,7 +76,7 @@ interface RecordPage {
   left: Part;
   /** Right column: facts. */
   right: Part;
-  /** Request that gives the record over the API: path and query. */
+  /** API request for the record: path and query. */
   call: string;
 }
 
@@ -161,15 +161,15 @@ export async function findRecords<R>(
   return { records: readDocuments<R>(model.parts.documents[kind], positions), total };
 }
 
-/** Finds the records of GPs of a kind, at most 5,000. */
+/** Finds the records of a kind that belong to these GPs, at most 5,000. */
 export const recordsOfGps = <R>(model: ReadModel, kind: LinkedKind, ids: readonly string[]) =>
   findRecords<R>(model, kind, { gp_id: ids }, 5000);
 
-/** Returns the address of the records of a list that have a value. */
+/** Returns the address of the list of records that have a value. */
 export const listHref = (kind: RecordKind, name: string, value: string): string =>
   `${browsePaths[kind]}?${new URLSearchParams({ [name]: value }).toString()}`;
 
-/** Returns values as tags that lead to the records that have them. */
+/** Returns values as tags. Each tag leads to the records with its value. */
 export const listLinks = (kind: RecordKind, name: string, values: readonly string[]): Html[] =>
   values.map((value) => {
     const label = cutText(valueLabel(value), nameLengthMax);
@@ -211,7 +211,7 @@ export const card = ({ title, aside, body, more = false }: Card): Html =>
     ${body} ${more !== false && html`<footer><a href="${more.href}">${more.label}</a></footer>`}
   </section>`;
 
-/** Returns the request that gives the record over the API. @param target path and query. */
+/** Returns a card with an API request for the record. @param target path and query. */
 export function apiCall({ own }: AccountRequest, target: string): Html {
   return card({
     title: "The API call for this page",
@@ -220,7 +220,7 @@ export function apiCall({ own }: AccountRequest, target: string): Html {
   });
 }
 
-/** Returns a card of facts. It ends with what every record has: ids elsewhere, its source and its own id. */
+/** Returns a card of facts. The card ends with facts of every record: its external ids, its source and its own id. */
 export function factsCard(
   kind: NamedKind,
   { id, external_ids, provenance }: AnyRecord,
@@ -237,7 +237,7 @@ export function factsCard(
 /** Number of quotations that a page shows at once. The others unfold. */
 const quotationsMax = 2;
 
-/** Returns why the record says what it says. */
+/** Returns a card with the explanation of the record. */
 function whyCard({ services }: ReaderRequest, id: string): Html {
   const title = "Why this name";
   const told = services.explain(id);
@@ -262,7 +262,7 @@ function whyCard({ services }: ReaderRequest, id: string): Html {
   });
 }
 
-/** Returns words of a document, why they were taken or refused, and a link to the document. */
+/** Returns a quotation from a document, the reason why it was taken or refused, and a link to the document. */
 function quotation(one: Quotation): Html {
   const { form, number, filer, filed_on, url } = one.document;
   const source = [one.field, form, filer, day(filed_on), linkTo(url, number) ?? number];
@@ -274,23 +274,23 @@ function quotation(one: Quotation): Html {
 }
 
 interface RecordsCard<R> {
-  /** Title; by default the layout. */
+  /** Title; by default the name of the layout. */
   title?: string | undefined;
-  /** Class that gives the columns their widths: what the records are. */
+  /** Kind of records. It is also the class that sets the columns' widths. */
   layout: "gps" | "people" | "signals" | "projects" | "funds";
   list: Records<R>;
-  /** Record of the page; if it is from filings, the page has said what that means. */
+  /** Record of the page. If it is from filings, the page has already said so. */
   of: Sourced;
   /** Most rows; by default all records that the list has. */
   max?: number;
   columns: readonly Column<R>[];
-  /** Words after how many are shown. */
+  /** Words after the number of records shown. */
   aside?: string;
-  /** Address of all, for when some are not shown. */
+  /** Address of all records, linked if some are not shown. */
   all?: string;
 }
 
-/** Returns the first records as rows, and what most of them are from. Returns null if there are none. */
+/** Returns a card with the first records as rows and their most common source. Returns null if there are none. */
 export function recordsCard<R extends Sourced>(model: ReadModel, given: RecordsCard<R>): Part {
   const { layout, title = capital(layout), list, of, max, aside = "", all } = given;
   const records = list.records.slice(0, max);
@@ -319,8 +319,8 @@ export function recordsCard<R extends Sourced>(model: ReadModel, given: RecordsC
 }
 
 /**
- * Returns the columns of signals, the date once for all of a day.
- * @param without name that the page says already. @param marked name to show in bold.
+ * Returns the columns of signals. Signals of the same day share one date.
+ * @param without name to leave out, because the page already shows it. @param marked name to show in bold.
  */
 export const signalCells = (without?: string, marked?: string): Column<Signal>[] => [
   {
@@ -342,7 +342,10 @@ export const signalCells = (without?: string, marked?: string): Column<Signal>[]
   { label: "Source", cell: ({ url, provenance }) => linkTo(url ?? provenance.url, "Read") },
 ];
 
-/** Returns the columns of people, and of their filings if any has one. @param gpsOf returns the GPs in column `label`. */
+/**
+ * Returns the columns of people, with one for filings if any person has a filing.
+ * @param gpsOf returns the GPs in column `label`.
+ */
 export const personCells = (
   people: readonly Principal[],
   label: string,
@@ -367,6 +370,6 @@ export const projectCells = <R extends Project>(last: Column<R>): Column<R>[] =>
   return [name, place, property, status, amount, last];
 };
 
-/** Compares days, the latest first; an unknown one is last. */
+/** Compares days, latest first. Unknown days come last. */
 export const latestFirst = (a: string | null, b: string | null): number =>
   (b ?? "").localeCompare(a ?? "");

@@ -1,4 +1,6 @@
-/** Records as pages show them: in words and links, cut to fit; in tables, with steps between pages; and who may see which. */
+/**
+ * Records on pages: shortened words and links, tables, links between pages, and the limits of what a reader may see.
+ */
 import { type Given, isSignedIn, type ReaderRequest } from "#dashboard/screen.ts";
 import { html, type Html, type Part, table } from "#pages/html.ts";
 import { periodsUntil, sparkline } from "#pages/plot.ts";
@@ -29,7 +31,9 @@ export const place = (city: string | null, state: string | null, country: string
 export type Sourced = Pick<Gp, "provenance">;
 type Linked = Sourced & { gps: readonly GpLink[] };
 
-/** Returns the word between a record and its GP if the link is uncertain. It gives the reason on hover. */
+/**
+ * Returns the word "probably" if the link between a record and its GP is uncertain. Hovering over it shows the reason.
+ */
 export const probably = ({ provenance }: Sourced, before = ", ", after = ""): Part =>
   provenance.confidence < sureFrom && [
     before,
@@ -37,9 +41,9 @@ export const probably = ({ provenance }: Sourced, before = ", ", after = ""): Pa
     after,
   ];
 
-/** Returns what a page says of records from filings; empty if there are none among these. */
+/** Returns the note about records from filings; empty if none of the records is from filings. */
 export function filedNote(records: readonly Sourced[]): string {
-  const subject = records.every(isFiled) ? "Reported" : "What is from filings was reported";
+  const subject = records.every(isFiled) ? "Reported" : "Data from filings was reported";
   return records.some(isFiled) ? `${subject} to the SEC, which does not review it.` : "";
 }
 
@@ -52,7 +56,7 @@ export const day = (date: string | null): Part => date && dayElement(date);
 export const bandText = (band: Principal["ownership_band"]): string | null =>
   band && `${band.replace("_", /^[0-9]/.test(band) ? "–" : " ")} %`;
 
-/** Addresses that become links: of http or https. Longer ones are rare and would fill the page. */
+/** Pattern of addresses that become links. Longer addresses are rare and would fill the page. */
 const webAddress = /^https?:\/\/.{1,490}$/i;
 
 const hostOf = (address: string): string =>
@@ -95,17 +99,17 @@ export function byPoints(facts: readonly Part[]): Part {
 
 export interface Column<R = never> {
   label: string;
-  /** Label where the records are from filings. */
+  /** Label for records from filings. */
   filedLabel?: string;
   /** Ascending value of `sort`; omitted if lists have no such order. */
   sort?: string;
   isNumber?: boolean;
-  /** True if a note on where the record is from belongs into the cell. */
+  /** True if a note about the record's source belongs in the cell. */
   hasNote?: boolean;
   cell(record: R, model: ReadModel, before?: R): Part;
 }
 
-/** Returns columns with the labels that fit where records are from. */
+/** Returns columns with the labels that fit the sources of the records. */
 export const labelled = <R>(columns: readonly Column<R>[], records: readonly Sourced[]) =>
   columns.map((column) => {
     const { label, filedLabel } = column;
@@ -134,7 +138,7 @@ export const gpLinks = (gps: readonly GpLink[], max = 5): Part =>
 export const placeOf = ({ city, state, country, market }: Project, model: ReadModel): string =>
   place(city, state, country) || (market === null ? "" : nameOfMarket(model, market));
 
-/** Returns a list as its first value and the number of the others. */
+/** Returns the first value of a list, and the number of the others. */
 const firstOf = (values: readonly Part[]): Part =>
   values.length > 0 && [
     values[0],
@@ -173,7 +177,7 @@ function latestOf(model: ReadModel, gp: Gp): Signal | undefined {
   return readDocuments<Signal>(model.parts.documents.signal, [...newest])[0];
 }
 
-/** Returns a signal's title. It leads to the project that it is about. @param without name to leave out. */
+/** Returns a signal's title, linked to its project if it has one. @param without name to leave out. */
 export function titleOf(signal: Signal, without: string | undefined, isMarked = false): Part {
   const { title, project_ids } = signal;
   const text = cutText(without === undefined ? title : leaveOut(title, without), titleLengthMax);
@@ -188,7 +192,10 @@ export function titleOf(signal: Signal, without: string | undefined, isMarked = 
 
 const legalForm = /^,? (?:LLC|L\.?P|Inc|Corp|Ltd)\b/i;
 
-/** Leaves a name out of a title that goes on without it, such as `Northwind buys land`, but not a firm's before its legal form. */
+/**
+ * Leaves a name out of a title that reads well without it, such as `Northwind buys land`. Keeps a name that is only the
+ * start of a longer one.
+ */
 export function leaveOut(title: string, name: string): string {
   const [before = "", ...others] = title.split(name);
   const after = others.join(name);
@@ -209,7 +216,7 @@ const nameColumn = (kind: RecordKind): Column<GpLink> => ({
   cell: (record) => recordLink(kind, record),
 });
 
-/** Returns the links of `gpLinks` behind the word "probably" if they are uncertain. */
+/** Returns `gpLinks`, after the word "probably" if the links are uncertain. */
 export const probableGps = (record: Linked, max?: number): Part =>
   record.gps.length > 0 && [probably(record, "", " "), gpLinks(record.gps, max)];
 
@@ -218,7 +225,7 @@ const gpColumn: Column<Linked> = {
   cell: (one) => firstOf(one.gps.map((gp) => [probably(one, "", " "), recordLink("gp", gp)])),
 };
 
-/** Returns a column of a member that lists can be sorted by. @param words returns the member's cell. */
+/** Returns the column of a member by which lists can be sorted. @param words returns the content of its cell. */
 export const sorted = <K extends string, V>(label: string, sort: K, words: (value: V) => Part) => ({
   label,
   sort,
@@ -276,7 +283,7 @@ export const signalColumns = {
   date: sorted("Date", "date", day),
 } satisfies Record<string, Column<Signal>>;
 
-/** Statuses as filings give them, which tell of the offering and not of the building. */
+/** Labels of statuses from filings, which describe the offering, not the building. */
 const filedStatuses: ReadonlyMap<string, string> = new Map([
   ["raising", "Reported on offer"],
   ["closed", "Reported sold"],
@@ -307,7 +314,9 @@ const columnsOf: EachKind<Readonly<Record<string, Column>>> = {
 
 interface Shown {
   headOf?(column: Column): Part;
-  /** Number of signals by day as `dateKey` returns it, for heads above those of each day instead of a column. */
+  /**
+   * Number of signals by day, as `dateKey` returns it. If given, a heading for each day replaces the column of dates.
+   */
   days?: ReadonlyMap<number | undefined, number> | null;
 }
 
@@ -329,7 +338,7 @@ export function recordTable(
   })}${note !== "" && html`<p class="source">${note}</p>`}`;
 }
 
-/** Returns rows of signals below a head for each day. Their last cell, the date, is left empty. */
+/** Returns rows of signals below a heading for each day. Leaves their last cell, the date, empty. */
 const byDay = (
   signals: readonly Signal[],
   rows: readonly (readonly Part[])[],
@@ -342,7 +351,8 @@ const byDay = (
   });
 
 /**
- * Returns which records of a list a page shows, and links to the pages beside it. Returns null for an empty list.
+ * Returns the numbers of the records that a page shows, and links to the previous and next pages.
+ * Returns null for an empty list.
  * @param hrefAt returns the address of the page that begins at an offset. @param choice links to other page sizes.
  */
 export function pageSteps(
@@ -368,7 +378,7 @@ export function pageSteps(
 export const isSuspended = ({ account }: ReaderRequest): boolean =>
   (account?.suspendedAt ?? null) !== null;
 
-/** Returns a person as the reader may see them: whoever is not signed in sees no e-mail address and no LinkedIn page. */
+/** Returns a person as the reader may see them. Only members see the e-mail address and the LinkedIn page. */
 export function asSeen(request: ReaderRequest, person: Principal): Principal {
   if (isSignedIn(request)) return person;
   const { provenance } = person;
@@ -380,9 +390,9 @@ export function asSeen(request: ReaderRequest, person: Principal): Principal {
 const unpublished =
   "This service has not published any records yet, or cannot read them at the moment. Try again in a moment, or ask the operator of this service.";
 const suspended =
-  "Until the operator of this service lifts the suspension, its keys are refused and these pages show no records. Ask the operator why the account is suspended.";
+  "Until the operator of this service lifts the suspension, the account's keys are refused and these pages show no records. Ask the operator why the account is suspended.";
 
-/** Returns a function that shows records, or says why there are none. @param show makes a page from the records. */
+/** Returns a function that shows records, or says why it shows none. @param show makes a page from the records. */
 export const readRecords =
   <R extends ReaderRequest>(show: (request: R, model: ReadModel) => Given | Promise<Given>) =>
   async (request: R): Promise<Given> => {

@@ -1,4 +1,7 @@
-/** A view of Browse: a query of a kind's list as its address has it, in words, and as links that change it. */
+/**
+ * A view of Browse: a query of a kind's list. Reads it from an address, puts it into words, and makes links that change
+ * it.
+ */
 import { operations } from "#operations/index.ts";
 import { lists } from "#operations/lists.ts";
 import type { Query } from "#operations/operation.ts";
@@ -23,7 +26,7 @@ export const browsePaths = {
   project: "/browse/projects",
 } as const satisfies EachKind<string>;
 
-/** A kind's nouns, as titles and plots say them. */
+/** Nouns for the records of each kind, for titles and plots. */
 export const nouns: EachKind<readonly [one: string, many: string]> = {
   gp: ["GP", "GPs"],
   principal: ["person", "people"],
@@ -35,7 +38,7 @@ export interface View {
   kind: RecordKind;
   model: ReadModel;
   query: Query;
-  /** Page of the kind, on pages that are not it themselves. */
+  /** Path of the kind's page, for links from other pages; omitted on that page itself. */
   path?: string;
 }
 type Values = Query["values"];
@@ -54,8 +57,8 @@ export function readView(model: ReadModel, kind: RecordKind, text: string): View
 }
 
 /**
- * Reads an address. A form sends its empty fields, too, which ask for nothing, and a number as a person writes it, such
- * as `$10M`. Returns the Problem `invalid-parameters` if the address is no view.
+ * Reads a view from an address. Ignores empty fields, which forms send too, and accepts numbers as people write them,
+ * such as `$10M`. Returns the Problem `invalid-parameters` if the address is not a valid view.
  */
 export function viewOf(model: ReadModel, kind: RecordKind, query: URLSearchParams): View | Problem {
   const asked = [...query].filter(([, value]) => value.trim() !== "");
@@ -91,7 +94,7 @@ export function viewHref(
   return `${path}?${[filterText(values), paging.toString()].filter((text) => text !== "").join("&")}`;
 }
 
-/** Returns values with those of some parameters replaced, or removed by an empty list. */
+/** Returns values with those of some parameters replaced. An empty list removes a parameter. */
 export const withValues = (values: Values, changed: Values): Values =>
   Object.fromEntries(Object.entries({ ...values, ...changed }).filter(([, all]) => all.length > 0));
 
@@ -135,7 +138,7 @@ export const endsOf = (kind: RecordKind, range: string) =>
     to: string,
   ];
 
-/** Returns the label of a filter or member. Both ends of a range have that of the range. */
+/** Returns the label of a filter or member. Both ends of a range have the range's label. */
 export function filterLabel(name: string): string {
   const base = name.replace(rangeEnd, "").replace(/^hq_|_(?:usd|date)$/, "");
   return labels[base] ?? valueLabel(base);
@@ -162,7 +165,7 @@ function boundWords(name: string, value: string): string {
   return /^[0-9]{5,}$/.test(value) ? grouped(Number(value)) : value;
 }
 
-/** Returns the name of the only market that a value spells; otherwise the value. */
+/** Returns a market's name if the value is a spelling of that market only; otherwise the value. */
 function marketNames(model: ReadModel, kind: RecordKind, value: string): string {
   const folded = fold(value);
   const spelt = model

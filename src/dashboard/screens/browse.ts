@@ -1,4 +1,4 @@
-/** Browse: one page for each kind of record, whose address is a query of the kind's list. */
+/** Browse: a page for each kind of record. Its address is a query of the kind's list. */
 import { plotsOf } from "#dashboard/components/browse-plots.ts";
 import { queryOf } from "#dashboard/components/changes.ts";
 import { type Facet, type FacetRow, facetsOf, neededBy } from "#dashboard/components/facets.ts";
@@ -61,7 +61,7 @@ async function showView(
   }
   const { filter, limit, offset, order } = view.query;
   await prepareInTurns(model, kind, { ...neededBy(kind), ...filter }, order);
-  // Places of markets are those of projects.
+  // The map takes the places of markets from projects.
   await prepareInTurns(model, "project", neededBy("project"));
   if (kind === "gp") await prepareInTurns(model, "signal", neededBy("signal"));
   const { total, positions, misses } = model.select(kind, filter, { limit, offset }, order);
@@ -101,7 +101,7 @@ async function showView(
   });
 }
 
-/** Returns a link for each chosen value that removes it, and one that removes all. */
+/** Returns links that each remove a chosen value, and one that removes all. */
 function chips(view: View): Part {
   const each = removals(view);
   const { sort = [] } = view.query.values;
@@ -123,7 +123,7 @@ function chips(view: View): Part {
   </ul>`;
 }
 
-/** Returns each value of a filter, with the view without it. */
+/** Returns each chosen value of a filter, with the view that would remain without it. */
 function removals(view: View) {
   const { sort: _, ...filters } = view.query.values;
   return Object.entries(filters).flatMap(([name, all]) =>
@@ -139,17 +139,17 @@ function removals(view: View) {
   );
 }
 
-/** Number of characters that the links of a facet may have together. Each link repeats the whole query. */
+/** Maximum length of all links of a facet together, in characters. Each link repeats the whole query. */
 const linksLengthMax = 1500;
 /** Number of a facet's rows that are always shown. The others unfold. */
 const rowsAtOnce = 6;
-/** Labels longer than these, in characters, may be cut. */
+/** Length of a label above which it may be cut, in characters. */
 const labelLengthMax = 20;
 
 /** Number of facets that are always shown. The others unfold. */
 const facetsAtOnce = 6;
 
-/** Returns the facets, in one form for the name, the ends of ranges, and values that have no link. */
+/** Returns the facets in one form, which has fields for the name, the ends of ranges, and values without a link. */
 function facetColumn(view: View, facets: readonly Facet[], total: number): Html {
   const { kind, query } = view;
   const name = lists[kind].filters["name"] === undefined ? "gp_name" : "name";
@@ -254,11 +254,14 @@ function daysOf({ kind, model, query: { filter, order } }: View, shown: readonly
     const count = counts.get(dateAt(signal));
     if (count !== undefined) counts.set(dateAt(signal), count + 1);
   }
-  // Heads of few signals each would take up more room than the dates.
+  // Headings above only a few signals each would take up more room than dates.
   return counts.size * 2 > shown.length ? null : counts;
 }
 
-/** Returns the head of a column. If the list can be sorted by it, it is a link: the other way round if it is so already. */
+/**
+ * Returns the heading of a column. If the list can be sorted by the column, the heading is a link that sorts by it, or
+ * reverses the order.
+ */
 function sortLink(view: View, { label, sort, isNumber }: Column): Part {
   if (sort === undefined) return label;
   const { values } = view.query;

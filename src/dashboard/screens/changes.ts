@@ -38,16 +38,16 @@ const path = "/browse/changes";
 const rowsOfPage = 25;
 const plottedMax = 20;
 
-/** Choices in the address. */
+/** Choices that the address makes. */
 interface Asked {
   query: URLSearchParams;
   /** A day, or the version of a dataset. */
   since: string;
-  /** The day, or that on which the version was published. */
+  /** That day, or the day on which the version was published. */
   day: string;
   /** Publications since then, oldest first. */
   publications: readonly Publication[];
-  /** A kind of record, and what it is filtered by; null for all records. */
+  /** Chosen kind of record with its filters; null for all records. */
   view: View | null;
   offset: number;
 }
@@ -109,14 +109,14 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
   });
 }
 
-/** Reads the address. Returns what is wrong with it, if anything is. */
+/** Reads the address. Returns an error message if it is not valid. */
 function readAsked(
   { query, now }: ReaderRequest,
   model: ReadModel,
   all: readonly Publication[],
 ): Asked | string {
   const { since: given, kind: named, offset: start, ...filters } = Object.fromEntries(query);
-  // Nothing may have been published since Monday.
+  // Perhaps nothing has been published since Monday.
   const [monday, last] = [mondayBefore(now), all.at(-1)!.published_at.slice(0, 10)];
   const since = given?.trim() || (last < monday ? last : monday);
   const isDay = /^\d{4}-\d\d-\d\d$/.test(since) && existsInCalendar(since);
@@ -189,12 +189,15 @@ const notes = (gaps: readonly Publication[], unknown: readonly JoinedChange[]): 
     </p>`,
   unknown.length > 0 &&
     html`<p class="muted">
-      ${removedText(unknown)} may have belonged to this view. Whether they did is not known, because
-      the dataset that last had them is not kept.
+      ${removedText(unknown)} may have belonged to this view. This cannot be checked, because the
+      dataset that last had them is not kept.
     </p>`,
 ];
 
-/** Returns how many records, or those of the chosen kind, a publication added, changed (or merged) and removed. */
+/**
+ * Returns the numbers of records that a publication added, changed (or merged) and removed. Counts only the chosen
+ * kind, if there is one.
+ */
 function countsOf(view: View | null, { step }: Publication): readonly [number, number, number] {
   const kinds = view === null ? recordKinds : [view.kind];
   const sum = (change: (typeof changeKinds)[number]) =>
@@ -240,7 +243,7 @@ function plot(view: View | null, columns: readonly Column[]): Html {
   });
 }
 
-/** Returns the numbers of what is shown: by kind of record, or those of a view by what became of them. */
+/** Counts the shown changes: by kind of record, or, in a view, by kind of change. */
 const figuresOf = (view: View | null, changes: readonly JoinedChange[]) =>
   view === null
     ? recordKinds.map((kind) => figureOf(kind, changes))

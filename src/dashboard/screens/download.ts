@@ -1,4 +1,7 @@
-/** Sends a view of Browse as CSV or as a workbook, and charges the account before the first byte, also for matches. */
+/**
+ * Sends a view of Browse as CSV or as a workbook. Charges the account before the first byte. Matches are charged here,
+ * too.
+ */
 import { setImmediate } from "node:timers/promises";
 import { quotasInForce } from "#accounts/plans.ts";
 import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
@@ -48,8 +51,9 @@ const rowsOfRequest = 100;
 type Allowance = Awaited<ReturnType<typeof allowanceOf>>;
 
 /**
- * Returns how many of the first rows of a view somebody gets, which the quota of a member's account bounds, and how many
- * requests the download counts as; null if it counts as a view of a page. @param total rows of the view.
+ * Returns how many rows of a view a reader may download, and how many requests the download counts as. A member gets no
+ * more rows than the account's quota allows. `requests` is null for anybody else, whose download counts as a page view.
+ * @param total number of rows in the view.
  */
 export async function allowanceOf(request: ReaderRequest, total: number) {
   if (!isSignedIn(request)) return { rows: Math.min(total, rowsOfRequest), requests: null };
@@ -155,7 +159,7 @@ async function workbookOf(
   positions: readonly number[],
   total: number,
 ): Promise<Buffer> {
-  // Few people download a workbook, so what writes it is loaded only then.
+  // Imported here, because few people download a workbook.
   const { fundsSheet, recordSheet, workbookPieces, notes } = await import("#exports/workbook.ts");
   const { kind, model } = view;
   const { version, updatedAt } = model.parts;

@@ -1,4 +1,4 @@
-/** Followed views: private feeds of what changed in them, and the page that lists them. */
+/** Followed views: private feeds of their changes, and the page that lists them. */
 import {
   findFollowedView,
   followView,
@@ -68,7 +68,7 @@ async function follow(request: MemberRequest): Promise<Given> {
   const made = html`<section class="done" role="status">
     <p>
       This account now follows ${viewTitle(view)}. Copy the address of the feed now: it is not shown
-      again. Whoever has the address can read the feed.
+      again. Anyone with the address can read the feed.
     </p>
     ${copyBlock("Address of the feed", `${own.base}/feeds/${secret}`)}
   </section>`;
@@ -119,7 +119,10 @@ async function showViews(request: MemberRequest, fault?: string, made?: Html): P
   });
 }
 
-/** Reads a view. Returns null if there are no records at the moment, or the list of the kind does not take its query. */
+/**
+ * Reads a stored view. Returns null if there are no records at the moment, or if the kind's list no longer takes its
+ * query.
+ */
 function readStored(model: ReadModel | null, kindName: string | null, query: string): View | null {
   const kind = recordKinds.find((one) => one === kindName);
   if (model === null || kind === undefined) return null;
@@ -163,17 +166,17 @@ async function showFeed(request: AccountRequest): Promise<Reply> {
 }
 
 const feedDays = 30;
-/** Maximum number of changes that a feed tells one by one. */
+/** Maximum number of changes that a feed lists one by one. */
 const entriesMax = 1000;
 
-/** Returns the changes in a view in the last 30 days, and what is not known of them. */
+/** Returns the changes in a view in the last 30 days, and entries for changes that are not known. */
 async function entriesOf({ services, own, now }: AccountRequest, view: View): Promise<Entry[]> {
   const { changes: reader } = services;
   const { kind, model } = view;
   const listed = reader.list(model.parts.version);
   const publications = publicationsSince(listed, now - feedDays * dayMilliseconds)!;
   const { changes, gaps } = await reader.gather(publications, (id) => partOf(model, id));
-  // Each record belongs to the view, or does not, by its last state.
+  // A record's last state decides whether it belongs to the view.
   const { changes: mine, unknown } = await inView(view, changes);
   const byPublication = Map.groupBy(mine.flatMap(changesOfSteps), publicationOf);
   const entries: Entry[] = [];
@@ -204,8 +207,8 @@ async function entriesOf({ services, own, now }: AccountRequest, view: View): Pr
 }
 
 const unknownStep =
-  "What this publication changed is not known. To be up to date, read all records of the view again.";
+  "The changes of this publication are not known. To be up to date, read all records of the view again.";
 const unknownText =
-  "Whether these records belonged to this view is not known, because the dataset that had them is not kept.";
+  "These records may have belonged to this view. This cannot be checked, because the dataset that had them is not kept.";
 
 const publicationOf = ({ places }: JoinedChange) => places.at(-1)!.publication;

@@ -1,4 +1,4 @@
-/** The page of one GP: what happens on the left, what it is on the right, and everything else behind tabs. */
+/** The page of one GP: events on the left, facts on the right, and everything else behind tabs. */
 import { byMarket, signalsBy } from "#dashboard/components/browse-plots.ts";
 import { neededBy, valueFacet } from "#dashboard/components/facets.ts";
 import {
@@ -61,7 +61,10 @@ const tabs = ["overview", "signals", "people", "projects", "funds", "sources"] a
 const shownMax = { signals: 10, people: 6, projects: 6, funds: 6 };
 const wholeMax = 40;
 
-/** Returns the plots of the overview: signals by quarter, and a map of projects, or else of signals or markets. */
+/**
+ * Returns the plots of the overview: signals by quarter, and a map of projects; without projects, of signals or
+ * markets.
+ */
 async function plotsOf(gp: Gp, model: ReadModel) {
   const read = async (kind: RecordKind): Promise<View> => {
     await prepareInTurns(model, kind, neededBy(kind));
@@ -88,7 +91,7 @@ function marketMap({ markets }: Gp, model: ReadModel): Part {
 }
 
 async function showGp({ record, model, request, today }: Found<Gp>) {
-  // A dataset made before GPs had funds has none.
+  // Datasets built before GPs had funds lack these members.
   const gp: Gp = Object.assign({ funds: [], funds_total: 0 }, record);
   const linked: Linked = {
     signals: await recordsOfGps(model, "signal", [gp.id]),
@@ -203,10 +206,10 @@ function keyFigures(gp: Gp, linked: Linked, model: ReadModel, today: string): Ht
   ]);
 }
 
-/** Types of signals whose amounts can be added up: what was sold at first, and what was sold since. */
+/** Types of signals whose amounts can be added up: first sales, and later increases. */
 const addedTypes: ReadonlySet<Signal["type"]> = new Set(["first_sale", "capital_raised"]);
 
-/** Returns what filings say was sold, as it grew, beside the total in the GP's record. */
+/** Returns a plot of the sales in notices, added up over time, with the total in the GP's record. */
 function sales(signals: readonly Signal[], gp: Gp, today: string): Part {
   const sold = signals.filter((one) => addedTypes.has(one.type) && (one.amount_usd ?? 0) > 0);
   if (sold.length < 2) return null;
@@ -214,7 +217,7 @@ function sales(signals: readonly Signal[], gp: Gp, today: string): Part {
     sold.reduce((sum, one) => sum + (one.date.slice(0, 7) <= month ? one.amount_usd! : 0), 0);
   const total = money(gp.raised_to_date_usd);
   const inAll = isFiled(gp) ? `In all: ${total} reported sold` : `As stated: ${total} raised`;
-  // The first notices of filings say only that there was a sale.
+  // First-sale signals from filings have no amount.
   const isMore = sold.every(({ type }) => type === "capital_raised");
   const columns = periodsUntil(today, "quarter", 24).map(({ until, ...words }) => {
     return { ...words, values: [sumUntil(until)] };
@@ -229,7 +232,7 @@ function sales(signals: readonly Signal[], gp: Gp, today: string): Part {
   });
 }
 
-/** Columns of funds, of which the overview has room for the first three. */
+/** Columns of funds. The overview shows only the first three. */
 const fundColumns: Column<Fund & Sourced>[] = [
   {
     label: "Fund",

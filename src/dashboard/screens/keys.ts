@@ -68,7 +68,10 @@ async function createKey(request: MemberRequest): Promise<Given> {
 
 const expiryDays = ["30", "90", "365"];
 
-/** Returns the choices of a key's expiry. A chosen number of days ends at the time of day at which the key was made. */
+/**
+ * Returns the choices of a key's expiry. After a number of days, a key expires at the time of day at which it was
+ * created.
+ */
 const expiries = (now: number) => [
   ...expiryDays.map((days) => {
     const end = new Date(now + Number(days) * dayMilliseconds).toISOString();
@@ -168,7 +171,10 @@ const newKeyForm = (typed: URLSearchParams, now: number): Html =>
 
 const endedShown = 20;
 
-/** Returns the keys that expired or were revoked last; null if there are none. @param ended all of them, newest first. */
+/**
+ * Returns the keys that have expired or been revoked most recently; null if there are none.
+ * @param ended all of them, newest first.
+ */
 async function endedKeys(request: MemberRequest, ended: readonly ListedKey[]): Promise<Part> {
   if (ended.length === 0) return null;
   const shown = await withUse(request, ended.slice(0, endedShown));
@@ -233,8 +239,8 @@ async function keyPage(request: MemberRequest, fault?: string): Promise<string> 
     title: `Key ${key.name}`,
     heading: key.name,
     done: {
-      renamed: "The key is renamed.",
-      revoked: "The key is revoked: requests with this key are refused from now on.",
+      renamed: "The key has been renamed.",
+      revoked: "The key has been revoked: requests with this key are refused from now on.",
     },
     fault,
     main: html`${factList(facts)}
@@ -274,7 +280,7 @@ function keyForms(key: KeyView, now: number): Html {
     </details>`;
 }
 
-/** Days that a sparkline has. */
+/** Number of days in a sparkline. */
 const daysShown = 8;
 
 interface KeyView extends ListedKey {
@@ -344,7 +350,10 @@ async function withUse(request: MemberRequest, keys: readonly ListedKey[]): Prom
 function oneTimeValue({ form }: MemberRequest): string {
   const value = form.get("form") ?? "";
   if (/^[\w-]{16,64}$/.test(value)) return value;
-  throw new DomainError("invalid", "No key was made: the form is incomplete. Load the page again.");
+  throw new DomainError(
+    "invalid",
+    "No key was created: the form is incomplete. Load the page again.",
+  );
 }
 
 /** Returns the reply to a form that is sent a second time, by a reload or after going back. */
@@ -394,7 +403,7 @@ function shownOnce(request: MemberRequest, issued: IssuedKey, oldExpiresAt?: str
   });
 }
 
-/** Returns sentences that say how long a new key and the key that it replaces work. */
+/** Returns sentences about the expiry of a new key and of the key that it replaces. */
 function lifeOf({ expiresAt }: IssuedKey, old: string | undefined, now: number): Html {
   const end: Part =
     expiresAt === null

@@ -52,8 +52,8 @@ ${request.form.get("names") ?? ""}</textarea>
           <input type="file" name="file" accept=".csv,.txt,text/csv,text/plain" />
         </label>
         <p>
-          At most ${grouped(namesMax)} names. Each 100 names, or part of 100, count as one request
-          of your account's quota. The list is neither kept nor logged.
+          At most ${grouped(namesMax)} names. Every 100 names, or part of 100, count as one request
+          against your account's quota. The list is neither kept nor logged.
         </p>
         <p>
           <button name="format" value="page">Show matches</button>
@@ -85,7 +85,7 @@ async function sentList({ form, file }: MemberRequest): Promise<WantedGp[]> {
       "invalid",
       `The file ${file.name.slice(0, 100)} is larger than 1 MiB. Nothing was counted. Split the file.`,
     );
-  // Few people match a list, so what reads one is loaded only then.
+  // Imported here, because few people match a list.
   const [{ readNameList }, { ImportFault }] = await Promise.all([
     import("#importers/name-list.ts"),
     import("#importers/import-fault.ts"),

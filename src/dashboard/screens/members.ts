@@ -109,9 +109,9 @@ async function membersPage(request: MemberRequest, fault?: string): Promise<stri
     heading: members.length === 1 ? "You are the only member" : `${members.length} members`,
     done: {
       invited: "The invitation is being mailed.",
-      removed: "The member is removed from the account.",
-      role: "The member's role is changed.",
-      withdrawn: "The invitation is withdrawn: its link no longer works.",
+      removed: "The member has been removed from the account.",
+      role: "The member's role has been changed.",
+      withdrawn: "The invitation has been withdrawn: its link no longer works.",
     },
     fault,
     main: html`${await memberTable(request, members)}

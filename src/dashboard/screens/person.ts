@@ -1,4 +1,6 @@
-/** The page of one person: their GPs, when they were named, the GPs' signals, colleagues, and others of the name. */
+/**
+ * The page of one person: their GPs, when they were named, the GPs' signals, colleagues, and people of the same name.
+ */
 import {
   card,
   factsCard,
@@ -65,7 +67,7 @@ async function showPerson({ record, model, request, today }: Found<Principal>) {
     const { records } = await findRecords<Principal>(model, "principal", filter, max);
     return records.filter((one) => one.id !== id);
   };
-  // A CRD number is one individual's alone.
+  // A CRD number belongs to one individual only.
   const same = await others({ crd }, othersMax + 1);
   const known = new Set(same.map((one) => one.id));
   const namesakes = (await others({ name }, 100)).filter(
@@ -93,7 +95,7 @@ async function showPerson({ record, model, request, today }: Found<Principal>) {
   };
 }
 
-/** Returns the person's role and GP; of a filing only that and when it names the person. */
+/** Returns the person's role and GP. If the person is from a filing, says that the filing names them, and when. */
 function roleAt(person: Principal): Part {
   const { title, roles, gps, provenance, last_seen_date: last } = person;
   const role = cutText(title ?? roles.slice(0, 1).map(valueLabel).join(""), 160);
@@ -125,7 +127,10 @@ function gpsCard(of: Principal, { gps: records }: Around, model: ReadModel): Par
 
 const marksMax = 40;
 
-/** Returns when the person was named, above the signals of the GPs. A ring marks those that name the person. */
+/**
+ * Returns a timeline of when the person was named, above the signals of the GPs. A ring marks signals that name the
+ * person.
+ */
 function timelineOf(person: Principal, around: Around, until: string): Part {
   const { name, start_date: start, first_seen_date: first, last_seen_date: last } = person;
   const isStated = start !== null && (first === null || start < first);

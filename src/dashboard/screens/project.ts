@@ -80,7 +80,7 @@ const addressOf = (project: Project, model: ReadModel): string =>
     .filter(Boolean)
     .join(", ");
 
-/** Returns the newest signal with an amount of a kind that is this project's alone. Signals come newest first. */
+/** Returns the newest signal with an amount on this basis for this project alone. Signals come newest first. */
 const latestOf = (signals: readonly Signal[], basis: Signal["amount_basis"]) =>
   signals.find(
     ({ amount_basis, amount_usd, project_ids }) =>
@@ -112,10 +112,10 @@ function keyFigures(project: Project, signals: readonly Signal[], today: string)
 
 const raisedLabel = (project: Project): string => (isFiled(project) ? reportedSold : "Raised");
 
-/** Reports whether a day is surely after another, however roughly it is known. */
+/** Reports whether a date is certainly after a day, even if it is only a year or a month. */
 const isAfter = (one: string, today: string): boolean => one > today.slice(0, one.length);
 
-/** Returns the events of the project: what signals tell, and else what its record says. */
+/** Returns a timeline of the project's signals, completed with the dates in its record. */
 function course(project: Project, signals: readonly Signal[], today: string): Part {
   const { start_date: start, completion_date: end, first_sale_date: sale } = project;
   const told = signals
@@ -161,7 +161,7 @@ const amountNames: Partial<Record<NonNullable<Signal["amount_basis"]>, string>> 
   other: "Cost as announced",
 };
 
-/** Returns the amounts that sources name, side by side. They mean different things and are never added. */
+/** Returns the amounts that sources name, side by side. The amounts mean different things, so they are never added. */
 function amounts(project: Project, signals: readonly Signal[]): Part {
   const { total_amount_usd: amount, raised_amount_usd: raised, updated_at } = project;
   // Each filing gives a signal, the newest first.
@@ -184,7 +184,7 @@ function amounts(project: Project, signals: readonly Signal[]): Part {
     ? `The loan is ${lent} of the amount`
     : sold
       ? `${sold} of the amount is ${raisedLabel(project).toLowerCase()}`
-      : "What sources say it costs";
+      : "Cost according to sources";
   const measure = "Amounts that sources name, in US dollars";
   const numbers = table({
     label: measure,
@@ -204,7 +204,7 @@ const bar = (share: number): Html =>
     <rect fill="var(--accent)" width="${Math.round(share * 100)}%" height="12" rx="2" />
   </svg>`;
 
-/** Most projects of a market that are read to find the nearest. */
+/** Maximum number of a market's projects that are read to find the nearest ones. */
 const neighboursMax = 2000;
 const milesOfDegree = 69.1;
 
@@ -235,7 +235,7 @@ function map({ latitude, longitude, name }: Project): Part {
   return drawing && card({ title: "Map", aside, body: drawing });
 }
 
-/** Bases on which a market is known, as ends of a sentence. */
+/** Words for the basis on which a market is known. */
 const marketBasisWords: Readonly<Record<NonNullable<Project["market_basis"]>, string>> = {
   property_address: "from the property’s own address",
   issuer_address: "from the issuer’s address; the property may be elsewhere",

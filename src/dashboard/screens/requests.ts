@@ -104,7 +104,7 @@ const switchedOff = {
 };
 
 const noneYet = html`<p>
-  No request in this time. Send one with <a href="/account/keys">one of your keys</a>.
+  No requests in this time. Send one with <a href="/account/keys">one of your keys</a>.
 </p>`;
 
 /** Returns the form for the filter. @param keys keys to choose from. */
@@ -142,7 +142,7 @@ const foundRequests = (typed: Typed, rows: Html, next: string | null): Html =>
       >
     </p>`;
 
-/** Returns a table with several facts in a cell, so that a row fits a narrow screen. */
+/** Returns a table whose cells hold several facts, so that a row fits a narrow screen. */
 const requestTable = (
   requests: readonly LoggedRequest[],
   names: ReadonlyMap<string, string>,
@@ -197,6 +197,6 @@ export function readFilter(query: URLSearchParams) {
   if (status !== undefined && statusClass === undefined)
     fault = `Status must be ${wordList(statusClasses, "or")}, not “${echo(status)}”.`;
   else if (day !== undefined && !isDay)
-    fault = `Day must be a day that exists, such as 2026-11-21, not “${echo(day)}”.`;
+    fault = `Day must be a date that exists, such as 2026-11-21, not “${echo(day)}”.`;
   return { filter, typed, fault };
 }

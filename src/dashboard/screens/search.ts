@@ -36,11 +36,11 @@ const namedKinds = ["gp", "principal", "project"] as const satisfies readonly Na
 /** Maximum number of rows on the page, of each kind. */
 const rowsMax = 10;
 
-/** Returns the text to search for, of the same length as a `gp_name` may have. */
+/** Returns the text to search for, cut to the maximum length of a `gp_name`. */
 const askedIn = ({ query }: ReaderRequest): string =>
   [...(query.get("q") ?? "").trim()].slice(0, gpFilters.gp_name.lengthMax).join("");
 
-/** Searches the names of each kind. Other requests are answered while they are read for the first time. */
+/** Searches the names of each kind. Other requests are answered while the names are read for the first time. */
 async function searchNames(model: ReadModel, text: string, maxOf: (kind: NamedKind) => number) {
   for (const kind of ["principal", "project"] as const)
     await prepareInTurns(model, kind, { name: text });
@@ -56,7 +56,7 @@ async function searchNames(model: ReadModel, text: string, maxOf: (kind: NamedKi
 
 async function searchPage(request: ReaderRequest, model: ReadModel): Promise<string> {
   const text = askedIn(request);
-  // The table of GPs has their signals by date.
+  // The table of GPs shows their signals by date.
   await prepareInTurns(model, "signal", { date: { from: "2000" } });
   const { found, total } = await searchNames(model, text, () => rowsMax);
   const isAsked = text !== "";
@@ -103,8 +103,8 @@ const suggestedMax = { gp: 4, principal: 3, project: 3 };
 const suggestedFrom = 2;
 
 /**
- * Returns the list of records to suggest for part of a name, for the page's script; empty if there is nothing to say.
- * Does not count against the quota. Suggests nothing for a suspended account.
+ * Returns the list of records to suggest for part of a name, for the page's script. Returns an empty text if the part
+ * is too short, or if the account is suspended. Does not count against the quota.
  */
 async function suggestions(request: ReaderRequest): Promise<string> {
   const model = request.services.model();
@@ -139,7 +139,7 @@ async function suggestions(request: ReaderRequest): Promise<string> {
 
 type AnyNamed = Gp & Principal & Project;
 
-/** Facts that tell a record from others of the same name, and a figure. */
+/** A fact that distinguishes a record from others of the same name, and a figure. */
 const notesOf: Readonly<
   Record<NamedKind, (record: AnyNamed, model: ReadModel) => [about: string | null, note: string]>
 > = {

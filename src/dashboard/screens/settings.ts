@@ -106,11 +106,11 @@ function settingsPage(request: SignedInRequest, fault?: string): string {
   return headedPage(request, {
     title: "Settings",
     done: {
-      address: "Your address is changed. Sign in with the new address from now on.",
+      address: "Your address has been changed. Sign in with the new address from now on.",
       closed: "The account is closed, and its keys are refused.",
       left: "You have left the account.",
-      name: "The account is renamed.",
-      password: "Your password is changed, and every other browser is signed out.",
+      name: "The account has been renamed.",
+      password: "Your password has been changed, and every other browser has been signed out.",
     },
     fault,
     main: html`<h2>You</h2>
@@ -122,7 +122,8 @@ function settingsPage(request: SignedInRequest, fault?: string): string {
       ${account !== null && accountPart(account, request.form.get("name")?.slice(0, 200))}
       <h2>Your data</h2>
       <p>
-        A JSON file with what is kept about you and your accounts, without passwords and whole keys.
+        A JSON file with what is kept about you and your accounts, except passwords, whole keys and
+        single requests.
       </p>
       ${postForm("/account/settings/export", "Download my data", null, "quiet")}
       <h2>Your login</h2>
@@ -314,7 +315,7 @@ async function deleting(request: SignedInRequest): Promise<IrreversibleStep> {
   };
 }
 
-/** Returns what becomes of an account if the person is deleted, or what must be done before that. */
+/** Returns what happens to an account if the person is deleted, or what must be done first. */
 async function fateOf(
   { services, signedIn, now }: SignedInRequest,
   { number, name }: Membership,

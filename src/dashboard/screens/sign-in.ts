@@ -1,6 +1,6 @@
 /**
- * The sign-in form, the pages that mail a link to sign up or to choose a password, and the page that a link opens, where
- * a GET changes nothing. A demo shows the link itself.
+ * The sign-in form, the pages that mail a link to sign up or to choose a password, and the page of a link. A GET of
+ * that page changes nothing. A demo shows the link itself.
  */
 import { requireOpenNumber } from "#accounts/accounts.ts";
 import {
@@ -107,8 +107,8 @@ export const signInPage = (request: AccountRequest, next: string, fault?: string
   headedPage(signedOut(request), {
     title: "Sign in",
     done: {
-      address: "Your address is changed. Sign in with the new address from now on.",
-      deleted: "Your login is deleted. You can no longer sign in.",
+      address: "Your address has been changed. Sign in with the new address from now on.",
+      deleted: "Your login has been deleted. You can no longer sign in.",
       everywhere: "You are signed out everywhere.",
       joined: "You have joined the account. Sign in to see it.",
       out: "You are signed out.",
@@ -131,7 +131,7 @@ const signUpNote = (signUp: SignUp): Html =>
     ? html`<p>No account yet? <a href="/account/sign-up">Sign up</a></p>`
     : html`<p class="muted">No account yet? Ask ${whomToAsk(signUp)} for an invitation.</p>`;
 
-/** Returns words for the people to ask for an invitation. */
+/** Names the people who can be asked for an invitation. */
 export const whomToAsk = (signUp: Exclude<SignUp, "open">): string =>
   signUp === "closed"
     ? "the operator of this service"
@@ -253,7 +253,7 @@ const tokenOf = ({ query, form }: AccountRequest): string =>
 
 /**
  * Returns a function that serves a link. A used, expired or unknown link gets a page that does not say which of these
- * it is. So does a link that another request uses up meanwhile.
+ * it is. A link that another request uses up meanwhile gets the same page.
  */
 function unlessDead(serve: (request: AccountRequest, link: Link) => Given | Promise<Given>): Serve {
   return async (request) => {
@@ -361,7 +361,8 @@ function wordsOf({ kind, email }: Link, accountName: string | null, asksPassword
   if (kind === "email")
     return {
       title: "Is this your new address?",
-      explained: html`If it is, you sign in with ${who} from now on. Your old address is told.`,
+      explained: html`If it is, you sign in with ${who} from now on. We mail a notice to your old
+      address.`,
       button: "Change address",
     };
   return {

@@ -60,7 +60,7 @@ function planWords({ plan, quotas }: Account, mayRead: boolean): string {
 
 const whatCounts = html`<p class="muted">
   Requests with a key count, and so do downloads and matched lists; viewing pages does not. The
-  figures below are of requests with a key, including those refused with 429, which used up nothing.
+  figures below cover requests with a key, including those refused with a 429, which use no quota.
 </p>`;
 
 /** Returns a heading about the longest exhausted window, or else about the window with the largest share used. */
@@ -130,7 +130,7 @@ function totalsTable(
     })}`;
 }
 
-/** Hues of the status classes, which differ by more than colour. */
+/** Hues of the status classes. They differ by more than colour. */
 const hues = { "2xx": "accent", "3xx": "line-2", "4xx": "hatched", "5xx": "ink" } as const;
 
 /** Returns the bars as a plot whose title is the finding. The last bar may still grow. */
