@@ -1,4 +1,7 @@
-/** The pages' assets: style sheets, scripts, drawings and typefaces. Each path has a hash, so an asset can be cached forever. */
+/**
+ * The pages' assets: style sheets, scripts, drawings and typefaces. Each path has a hash, so assets can be cached
+ * forever.
+ */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
@@ -10,7 +13,7 @@ interface Asset {
   bytes: Buffer;
 }
 
-/** Letters of the typefaces, as their packages name the files. */
+/** Files of the typefaces, as their packages name them. */
 const fonts = [
   "inter-latin-wght-normal.woff2",
   "inter-latin-ext-wght-normal.woff2",
@@ -67,7 +70,7 @@ function readText(name: AssetName): string {
   );
 }
 
-/** Returns the rule of a font, with the address that its file has here. */
+/** Returns a font's `@font-face` rule, with the path at which the font is served here. */
 function faceOf(font: (typeof fonts)[number]): string {
   const rules = readOfPackage(font, "wght.css")
     .toString()

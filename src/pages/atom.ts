@@ -5,7 +5,7 @@ import type { Publication } from "#records/publication.ts";
 interface Feed {
   id: string;
   title: string;
-  /** Address of the feed; null if its readers alone may know it. */
+  /** Address of the feed; null if it is secret. */
   self: string | null;
   /** Time of the feed if it has no entry. */
   updatedAt: string;
@@ -85,7 +85,7 @@ export function changesFeed(
 
 /** Returns counts such as `gp: 12 added, 31 changed, 1 merged; signal: 105 added`. */
 function contentOf({ step }: Publication): string {
-  if (step === null) return "What this publication changed is not known.";
+  if (step === null) return "The changes of this publication are not known.";
   const kinds = Object.entries(step.counts).map(([kind, counts]) => {
     const some = Object.entries(counts).flatMap(([what, n]) => (n > 0 ? [`${n} ${what}`] : []));
     return some.length > 0 && `${kind}: ${some.join(", ")}`;

@@ -1,4 +1,4 @@
-/** Code on pages: a body to read, an API call in shell, TypeScript and Python to copy, and settings for agents. */
+/** Code on pages: response bodies, API calls in shell, TypeScript and Python, and settings for agents. */
 import type { Operation } from "#operations/operation.ts";
 import { bodyText, html, type Html, type Part } from "./html.ts";
 
@@ -49,7 +49,7 @@ export const withOrigin = (code: string): Part =>
 export const curlBlock = (label: string, publicUrl: string | null, target: string): Html =>
   copyBlock(label, withOrigin(callLines({ base: originOf(publicUrl), target }).curl));
 
-/** Returns an API call in shell, TypeScript and Python, one of them in sight. @param target path and query. */
+/** Returns an API call in shell, TypeScript and Python, one of them visible. @param target path and query. */
 export function callBlocks(base: string, target: string): Html {
   const { curl, typescript, python } = callLines({ base, target });
   return html`<div class="codes">
@@ -106,8 +106,8 @@ export const exampleTarget = ({ path, example }: Operation): string =>
   `${path}?${new URLSearchParams(example).toString()}`;
 
 /**
- * Returns, for each agent program, the settings that connect it to `/mcp` and the place where they belong. Values are
- * JSON literals, so that none can act as a setting. @param base origin (and path) of the service.
+ * Returns the settings that connect each agent program to `/mcp`, and the place where they belong. Values are JSON
+ * literals, so that none can act as a setting. @param base origin (and path) of the service.
  */
 export function agentSettings(base: string) {
   const url = `${base}/mcp`;

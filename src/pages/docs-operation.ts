@@ -90,11 +90,11 @@ export const explainPage = (site: Site, publicUrl: string | null): string =>
     path: "/docs/explain",
     main: html`<h1>Explain a record</h1>
       <p><code class="badge">GET ${explainPath}/{id}</code></p>
-      <p class="lede">${explainSummary} Pages of records have the same as “Why this name”.</p>
+      <p class="lede">${explainSummary} The page of a record shows this under “Why this name”.</p>
       <p>
         <code>{id}</code> is the id of a GP, a principal or a project; a former id leads to the
-        record in its place. The path takes no parameter and counts 1 against your quota. An id that
-        is not there is the error <a href="/errors/unknown-path"><code>unknown-path</code></a
+        record that replaced it. The path takes no parameter and counts 1 against your quota. An
+        unknown id is the error <a href="/errors/unknown-path"><code>unknown-path</code></a
         >.
       </p>
       ${callBlocks(originOf(publicUrl), `${explainPath}/${exampleExplanation.id}`)}
@@ -114,7 +114,7 @@ const commonErrors = (): Html =>
     ]),
   });
 
-/** A parameter or member: its names, what it takes or is, and what it means. */
+/** A parameter or member: its names, its type or values, and its meaning. */
 interface Term {
   /** Names as code: one, or the two ends of a range. */
   names: Part;
@@ -149,7 +149,7 @@ function filterTerms({ filters }: Operation): Term[] {
   });
 }
 
-/** Returns what a filter takes, in a few words. */
+/** Returns the type or values of a filter, in a few words. */
 function takes({ form, values, numbers, lengthMin, lengthMax, valuesMax }: DeclaredFilter): Part {
   if (values !== undefined) return valueWords(values);
   if (numbers) {
@@ -249,9 +249,9 @@ interface TryIt {
 }
 
 /**
- * Returns a request as code, a form to send it, and an example of what it answers. The form is disabled until its
- * script runs, because a browser cannot send the header without the script. The field for the key has no name, so that
- * a browser never puts the key into a URL.
+ * Returns a request as code, a form to send it, and an example of the answer. The form is disabled until its script
+ * runs, because without the script a browser cannot send the header. The field for the key has no name, so that a
+ * browser never puts the key into a URL.
  */
 export const tryIt = ({ path, target, publicUrl, fields, example }: TryIt): Html =>
   html`${callBlocks(originOf(publicUrl), target)}
@@ -284,7 +284,7 @@ export const tryIt = ({ path, target, publicUrl, fields, example }: TryIt): Html
       </details>
     </section>`;
 
-/** Returns a field for each parameter. Those that are optional unfold. */
+/** Returns a field for each parameter. The optional ones unfold. */
 function fieldsOf(operation: Operation, { pageSizeMax }: OperationFacts): Part {
   const fieldOf = (name: string): Html => {
     const value = operation.example[name];

@@ -1,4 +1,6 @@
-/** The page at `/docs/vocabulary`: how to list the values that records carry, and what those in closed lists mean. */
+/**
+ * The page at `/docs/vocabulary`: how to list the values that records carry, and the meanings of those in closed lists.
+ */
 import { type Vocabulary, vocabularyPath } from "#operations/vocabulary.ts";
 import { type ValueList, valueLists } from "#records/declarations.ts";
 import { jsonBlock } from "./code-block.ts";
@@ -34,9 +36,10 @@ export const vocabularyPage = (site: Site, publicUrl: string | null): string =>
         <p>
           This path lists each value with <code>gps_total</code>, the number of GPs that a search by
           that value alone finds, the most GPs first. It takes no parameter, needs your key and
-          counts 1 against your quota. Under <code>tags</code> are strategies and property types
-          too, since the parameter <code>tag</code> finds them. The value of a market is its whole
-          title; its <code>spellings</code> find it as well, and perhaps others of the same name.
+          counts 1 against your quota. <code>tags</code> includes strategies and property types,
+          because the parameter <code>tag</code> finds them too. The value of a market is its whole
+          title; its <code>spellings</code> find it as well, along with any other market of that
+          name.
         </p>
         ${tryIt({
           path: vocabularyPath,

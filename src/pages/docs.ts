@@ -84,8 +84,8 @@ const lists = (): Html =>
       <li>
         A text must be a whole value; case, accents and punctuation do not matter. Only
         <code>name</code> and <code>gp_name</code> also find parts of a name.
-        <a href="#matching">Matching</a> says how, and which spellings find a market. In the numbers
-        of registers only digits count: <code>cik=1912345</code> finds <code>0001912345</code>.
+        <a href="#matching">Matching</a> says how, and which spellings find a market. In registry
+        numbers, only digits count: <code>cik=1912345</code> finds <code>0001912345</code>.
       </li>
       <li>
         <code>_from</code> and <code>_to</code>, or <code>_min</code> and <code>_max</code>, are the
@@ -95,7 +95,7 @@ const lists = (): Html =>
         A date is <code>2026</code>, <code>2026-03</code>, <code>2026-03-31</code>, or a number of
         days before the day of the dataset: <code>-90d</code>. <code>date_to=2026-03</code> includes
         all of March. Where a record gives only a year or a month, it is listed if any day of that
-        time is in the range.
+        period is in the range.
       </li>
       <li>
         <code>sort</code> puts the least or earliest first; with a minus sign, as in
@@ -107,7 +107,7 @@ const lists = (): Html =>
         last, in both directions.
       </li>
       <li>
-        A value that a closed list does not have is an error that names the values of the list. Any
+        A value that is not in its closed list is an error that names the values of the list. Any
         other text that no record carries finds nothing, and a hint suggests similar values.
       </li>
     </ul>`;
@@ -116,7 +116,7 @@ const authentication = (facts: KeyFacts): Html =>
   html`<p>
       Send your API key in the header <code>x-api-key</code>, exactly once. A key in the query
       string, in a cookie or, except on <code>/mcp</code>, in <code>Authorization</code> is not
-      read. Whoever has your key can spend your quota, so keep it out of code that others see.
+      read. Anyone with your key can spend your quota, so keep it out of code that others see.
     </p>
     <h3 id="key">Get a key</h3>
     <p>${wayToKey(facts)}</p>`;
@@ -124,9 +124,9 @@ const authentication = (facts: KeyFacts): Html =>
 const answer = (): Html =>
   html`<p>
       An answer in JSON has <code>data</code> with the records, <code>pagination</code> and
-      <code>meta</code>. What is unknown is <code>null</code>, never left out; lists are never null.
-      Dates are <code>YYYY-MM-DD</code>, or <code>YYYY-MM</code> or <code>YYYY</code> where the
-      source knows no more; times are UTC; money is whole US dollars.
+      <code>meta</code>. An unknown value is <code>null</code>, never left out; lists are never
+      null. Dates are <code>YYYY-MM-DD</code>, or <code>YYYY-MM</code> or <code>YYYY</code> where
+      the source knows no more; times are UTC; money is whole US dollars.
     </p>
     <p>
       <code>limit</code> is the size of a page (${parameterBounds.limitDefault} by default) and
@@ -161,11 +161,11 @@ const matching = (): Html =>
       Générale, <code>jp morgan</code> finds J.P. Morgan.
     </li>
     <li>
-      <code>gp_name</code> is partial: every word must stand in one name of the GP, in any order. A
-      word of 4 or more characters may stand anywhere in it, so <code>stone</code> finds Blackstone;
+      <code>gp_name</code> is partial: every word must occur in one name of the GP, in any order. A
+      word of 4 or more characters may occur anywhere in it, so <code>stone</code> finds Blackstone;
       a shorter one must begin a word, so <code>gem</code> finds GEM Realty and not Management.
     </li>
-    <li>The id of a GP, also a former one, as <code>gp_name</code> means that GP alone.</li>
+    <li>The id of a GP, even a former one, as <code>gp_name</code> means that GP alone.</li>
     <li>
       ${prose(codeList(wholeValues, "and"))} are whole values:
       <code>tag=ai</code> never finds retail. <code>tag</code> is compared with tags, strategies and
@@ -218,7 +218,8 @@ const copy = (): Html =>
     <ul>
       <li>
         <code>GET /changes</code> lists the datasets that were published, the newest first, each
-        with the path of its step. <code>/changes.atom</code> is the same as a feed, without a key.
+        with the path of its step. <code>/changes.atom</code> is the same list as a feed and needs
+        no key.
       </li>
       <li>
         A step has one line of NDJSON for each record that was added, changed, removed or merged
@@ -234,11 +235,11 @@ const copy = (): Html =>
 const versions = (): Html =>
   html`<p>
     This is version ${apiVersion}; every answer says so in <code>API-Version</code>. The paths stay
-    version 1 for ever and stand under <code>/v1</code> too. Minor versions only add: operations,
-    optional parameters, members, headers, codes, values. Ignore what you do not know. A change that
-    breaks programs appears only under <code>/v2</code>, and what it replaces is announced in the
-    <a href="/changelog">changelog</a> and by the headers <code>Deprecation</code> and
-    <code>Sunset</code> at least 12 months ahead.
+    version 1 for ever and are also served under <code>/v1</code>. Minor versions only add:
+    operations, optional parameters, members, headers, codes, values. Ignore what you do not know. A
+    change that breaks programs appears only under <code>/v2</code>, and what it replaces is
+    announced in the <a href="/changelog">changelog</a> and by the headers
+    <code>Deprecation</code> and <code>Sunset</code> at least 12 months ahead.
   </p>`;
 
 /** Sliding window that admits `quota` requests in `seconds` seconds. */
@@ -251,8 +252,8 @@ export interface QuotaWindow {
 /** Returns the section about quotas. @param windows an account's default windows, shortest first. */
 const quota = (windows: readonly QuotaWindow[]): Html =>
   html`<p>
-      An account has three quotas at once, shared by all its keys. The operator may give an account
-      other numbers; <code>RateLimit-Policy</code> states yours.
+      An account has three quotas at once, shared by all its keys. The operator may set different
+      quotas for an account; <code>RateLimit-Policy</code> states yours.
     </p>
     ${table({
       label: "Default quotas",
@@ -265,8 +266,8 @@ const quota = (windows: readonly QuotaWindow[]): Html =>
     })}
     <p>
       The windows slide: no interval of that length, wherever it begins, admits more. Every request
-      with a valid key counts 1, whatever the answer, also 304, 400 and <code>HEAD</code>. A 429,
-      401, 403, a preflight, the public pages and looking at account pages do not count.
+      with a valid key counts 1, whatever the answer, including 304, 400 and <code>HEAD</code>. A
+      429, 401, 403, a preflight, the public pages and looking at account pages do not count.
     </p>
     ${windows.slice(0, 1).map(headerTable)}`;
 
@@ -368,11 +369,11 @@ export const mcpPage = (site: Site, publicUrl: string | null): string =>
           the <a href="/docs#operations">operations</a> of the same names, and give the same
           records. A parameter that may be repeated is a list of values.
           <code>vocabulary</code> gives tags, themes and markets with their numbers of GPs, and the
-          closed lists. <code>changes_since</code> gives what the publication after a dataset
-          changed, and how to go on. <code>explain</code> gives what
-          <a href="/docs/explain">explains</a> a GP, principal or project.
-          <code>match_gps</code> gives the GP that each of up to 200 names means, and how sure that
-          is.
+          closed lists. <code>changes_since</code> gives the changes of the publication after a
+          dataset, and says how to go on. <code>explain</code> gives the
+          <a href="/docs/explain">explanation</a> of a GP, principal or project.
+          <code>match_gps</code> gives the GP that each of up to 200 names means, with its
+          certainty.
         </p>
         <p>
           <code>detail</code> is <code>brief</code> by default, which gives the members that matter

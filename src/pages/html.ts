@@ -1,6 +1,4 @@
-/**
- * HTML templates, in which every value is escaped as text unless it is an `Html`, and the tables that pages make of them.
- */
+/** HTML templates, which escape every value as text unless it is an `Html`, and tables made from them. */
 
 /** Markup whose values are escaped already. */
 export class Html {
@@ -28,7 +26,9 @@ const escapeText = (text: string): string =>
 /** Characters that can change the direction of text around them: right-to-left letters and control characters. */
 const bidirectional =
   /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
-/** Markup that ends where no element may begin: inside an attribute, or in an element that holds only text. */
+/**
+ * Pattern of markup that ends inside an attribute, or in an element that holds only text: no element may begin there.
+ */
 const textAlone = /="[^"]*$|<(?:title|textarea|option|script|style)\b[^>]*>[^<]*$/;
 
 /** Each template's strings without indentation, which would be a tenth of a page. */
@@ -57,7 +57,7 @@ function markupOf(part: Part, before: string): string {
   if (typeof part === "object") return part.map((one) => markupOf(one, before)).join("");
   const text = String(part);
   if (!bidirectional.test(text) || textAlone.test(before)) return escapeText(text);
-  // An isolate of the text's own could end this one, which keeps its direction from the text around it.
+  // An isolate in the text could end this one, which shields the surrounding text from the text's direction.
   return `<bdi>${escapeText(text.replace(/[\u2066-\u2069]/g, ""))}</bdi>`;
 }
 

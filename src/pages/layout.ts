@@ -10,7 +10,7 @@ export interface Site {
   name: string;
   /** E-mail address or https URL for questions; null for none. */
   contact: string | null;
-  /** People to whom pages show the records that are served. */
+  /** Readers to whom pages show the served records. */
   browse: "members" | "everyone";
   /** True if the pages for people are served. */
   hasAccounts: boolean;
@@ -154,7 +154,7 @@ interface DocsPage extends Omit<PageContent, "side"> {
   contents?: Part;
 }
 
-/** Pages of the docs besides those of operations, each with what it has. */
+/** Pages of the docs other than those of operations, each with its label and contents. */
 export const docsPages = [
   ["/docs", "Reference", "authentication, operations, paging, matching, quota, formats, copies"],
   ["/docs/vocabulary", "Vocabulary", "values of closed lists, and how to list other values"],

@@ -37,10 +37,10 @@ const corners = [
   { x: 0, y: 0 },
   { x: 9750, y: 6100 },
 ];
-/** Least part of the country that is shown, about 900 km: nearer there would often be no border to see. */
+/** Minimum width of the shown part of the country, about 900 km. A closer view would often show no border. */
 const closest = 2000;
 
-/** Returns a map of the places that are on it, which those abroad are not. Returns null if there are none. */
+/** Returns a map of places. Leaves out places outside the country. Returns null if none are left. */
 export function usMap(map: UsMap): Part {
   const { label, width, height, radiusMax } = map;
   const on = map.places.flatMap((place) => {
@@ -94,7 +94,7 @@ function drawn({ x, y, radius, label, name = label, count, href, isChosen }: Cir
 /** Estimate of a letter's width, in pixels. */
 const letter = 6.5;
 
-/** Returns the names that can stand beside their circles without covering each other, the largest place first. */
+/** Returns the names that fit beside their circles without overlapping, largest place first. */
 function namesOf(circles: readonly Circle[], { namesMax, width }: UsMap): Part {
   const taken: { left: number; right: number; y: number }[] = [];
   const names: Part[] = [];
@@ -121,7 +121,9 @@ function namesOf(circles: readonly Circle[], { namesMax, width }: UsMap): Part {
   return names;
 }
 
-/** Returns the part of the country to show, in the proportions of the map: all of it, or that with the places. */
+/**
+ * Returns the part of the country to show, in the proportions of the map: all of it, or only the part with the places.
+ */
 function frameOf(places: typeof corners, { isClose = false, width, height }: UsMap) {
   const points = isClose ? places : corners;
   const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];

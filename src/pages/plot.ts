@@ -34,12 +34,12 @@ export const signalGroups = (Object.keys(typesByHue) as SignalHue[]).map((hue) =
 export const hueOf = (type: string): SignalHue =>
   signalGroups.find(({ types }) => types.includes(type))?.hue ?? "news";
 
-/** Hue of a series. What is refused or removed is hatched, on a page that holds `hatching`. */
+/** Hue of a series. Refused requests and removed records are hatched; their page must contain `hatching`. */
 type Hue = SignalHue | "accent" | "ink" | "line-2" | "hatched";
 
 const paint = (hue: Hue): string => (hue === "hatched" ? "url(#hatch)" : `var(--${hue})`);
 
-/** Returns a square in a hue, to stand before a word. */
+/** Returns a small square in a hue, to put before a word. */
 export const mark = (hue: Hue): Html =>
   html`<svg width="14" height="8" fill="${paint(hue)}" aria-hidden="true">
     <rect width="8" height="8" rx="2" />
@@ -67,16 +67,16 @@ interface Column {
   values: readonly number[];
   /** Page that the column leads to. */
   href?: string;
-  /** True if the column is chosen. The columns that are not are then paler. */
+  /** True if the column is chosen. The other columns are then paler. */
   isChosen?: boolean;
 }
 
 export interface ColumnPlot extends Words {
-  /** Head of the columns' labels in the table, such as `Month`. */
+  /** Heading of the columns' labels in the table, such as `Month`. */
   head: string;
   series: readonly Series[];
   columns: readonly Column[];
-  /** Number of columns that the plot has room for at least. Fewer stand at its right. */
+  /** Minimum number of columns to leave room for. Fewer columns stand at the right. */
   columnsMin?: number;
   format?: Format;
 }
@@ -150,7 +150,7 @@ interface Timeline extends Words {
 
 const rowHeight = 40;
 
-/** Returns what happened when, one line a row, true to scale. */
+/** Returns a timeline to scale, with a line for each row. */
 export function timeline({ rows, until, today, ...words }: Timeline): Html {
   const marks = rows.flatMap((row) => row.marks);
   const bars = rows.flatMap((row) => row.bars ?? []);
@@ -198,7 +198,7 @@ export function timeline({ rows, until, today, ...words }: Timeline): Html {
   });
 }
 
-/** Returns small columns to stand in a line beside their sum, the last in the accent. */
+/** Returns small columns to put beside their sum. The last one has the accent colour. */
 export function sparkline(values: readonly number[]): Html {
   const scale = 16 / Math.max(1, ...values);
   const columns = values.map((value, i) => {
@@ -218,9 +218,9 @@ export function sparkline(values: readonly number[]): Html {
 const unitMonths = { month: 1, quarter: 3, year: 12 } as const;
 
 /**
- * Returns the last `count` periods up to and including that of a day, oldest first: the first and last month of each as
- * `YYYY-MM`, of a year the year alone, so that dates that name no month are in it; its name, and the year to show below
- * the period that begins it.
+ * Returns the last `count` periods up to and including that of a day, oldest first. `from` and `until` are a period's
+ * first and last month as `YYYY-MM`, or just its year, so that dates without a month fall in it. `tick` is the year, to
+ * be shown below the first period of that year.
  */
 export function periodsUntil(day: string, unit: keyof typeof unitMonths, count: number) {
   const months = unitMonths[unit];
@@ -265,7 +265,7 @@ const axis = (end: number, format: Format): Part =>
 /** Maximum number of years that have a label. */
 const yearsMax = 7;
 
-/** Returns the place of each day between two, from 0 to 1, and the years that have a label. */
+/** Returns a function that gives a day's place between two days, from 0 to 1, and the years to label. */
 function timeScale(from: string, until: string) {
   const [begin, end] = [Date.parse(from), Date.parse(until)];
   const length = Math.max(1, end - begin);

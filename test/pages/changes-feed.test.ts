@@ -76,7 +76,7 @@ test("the feed has what RFC 4287 asks of one, and one entry for each publication
   assert.deepEqual(texts("feed/entry/content"), [
     "gp: 3 added",
     "gp: 2 added",
-    "What this publication changed is not known.",
+    "The changes of this publication are not known.",
   ]);
 });
 

@@ -35,7 +35,7 @@ test("an operator's landing page has its name, sources with dates, what is cover
   const page = landingPage({ ...serviceFacts, site: { ...site, name: "Northwind" } });
   assert.match(page, /<h1>\s*Northwind\s*<\/h1>/);
   assert.match(page, /own<\/th>\s*<td[^>]*><time datetime="2026-11-20T03:00:00Z">20 Nov 2026/);
-  assert.match(page, /What no source states is left empty/);
+  assert.match(page, /Values that no source states are left empty/);
   assert.ok(page.includes('<a href="mailto:records@example.org">records@example.org</a>'));
   assert.doesNotMatch(page, /invented/);
 });

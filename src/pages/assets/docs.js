@@ -1,4 +1,4 @@
-/** Makes the form of a page of the docs send its request and show the answer. */
+/** Makes the form on a page of the docs send its request and show the answer. */
 {
   const form = document.querySelector("form.try");
   const keyField = form.querySelector("[data-key]");
@@ -79,9 +79,9 @@
     }
   };
 
-  /** Longest text whose values are coloured, in characters: every value is an element of its own. */
+  /** Maximum length of a text whose values are coloured, in characters. Every value becomes an element. */
   const colouredMax = 200_000;
-  /** Shows JSON, its texts in colour. */
+  /** Shows JSON with its texts in colour. */
   const showJson = (text) => {
     const parts = text.length > colouredMax ? [text] : text.split(/("(?:[^"\\\n]|\\.)*":?)/);
     const nodes = parts.map((part, i) => {

@@ -1,4 +1,4 @@
-/** Shows the copy buttons of every page, inserts its own origin into code, and removes a new key when it is left. */
+/** Shows a page's copy buttons, inserts its origin into code, and removes a new key when the page is left. */
 {
   for (const place of document.querySelectorAll("[data-origin]"))
     place.textContent = location.origin;

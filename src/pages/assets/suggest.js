@@ -17,7 +17,7 @@
       options[active]?.scrollIntoView({ block: "nearest" });
       field.setAttribute("aria-activedescendant", options[active]?.id ?? "");
     };
-    /** Shows a list of the service, which escapes it as it does every page; hides it if there is none. */
+    /** Shows a list from the service, which has already escaped it. Hides the list if it is empty. */
     const show = (list) => {
       const parsed = new DOMParser().parseFromString(list, "text/html");
       menu.replaceChildren(...parsed.body.childNodes);
@@ -33,7 +33,7 @@
       if (response.ok && field.value.trim() === asked && document.activeElement === field)
         show(await response.text());
     };
-    /** Moves the choice round. -1, the field itself, comes before the first and after the last option. */
+    /** Moves the choice around. -1, the field itself, comes before the first and after the last option. */
     const move = (by) =>
       choose(((active + 1 + by + options.length + 1) % (options.length + 1)) - 1);
 
@@ -70,7 +70,7 @@
     field.focus();
     field.select();
   });
-  // The key that leads to the field stands in it.
+  // The field shows the key that focuses it.
   const key = document.querySelector(".search kbd");
   if (key !== null) key.hidden = false;
 }
