@@ -15,8 +15,8 @@ import { requireOwner } from "./members.ts";
 
 /**
  * Creates an account.
- * @throws DomainError `invalid` for an unusable name or quota, `conflict` for a taken name, `not_found` for a plan that
- *   is not there.
+ * @throws DomainError `invalid` for an unusable name or quota, `conflict` for a taken name, `not_found` for an unknown
+ *   plan.
  */
 export async function createAccount(control: ControlStore, order: AccountOrder): Promise<Account> {
   const name = cleanAccountName(order.name);
@@ -56,7 +56,9 @@ export async function setQuotas(
   });
 }
 
-/** Suspends an account, whose keys are refused from the next request on. A second suspension keeps the first time. */
+/**
+ * Suspends an account. Its keys are refused from the next request on. A second suspension keeps the first one's time.
+ */
 export const suspendAccount = (control: ControlStore, idOrName: string, now: number) =>
   changeAccount(control, idOrName, now, ({ suspendedAt }) => {
     if (suspendedAt !== null) return null;
@@ -170,8 +172,8 @@ export async function freeName(database: ControlDatabase, wanted: string): Promi
 }
 
 /**
- * Returns the default name of a person's account: the address before the @. A name that looks like an id gets an
- * addition.
+ * Returns the default name of a person's account: the address before the @. Adds a word to a name that looks like an
+ * id.
  */
 export function nameFromAddress(email: string): string {
   const local = email.slice(0, email.lastIndexOf("@"));
@@ -214,7 +216,7 @@ export async function insertAccount(
   return accountOf(row);
 }
 
-/** Checks that there is a plan of this name. @throws DomainError `not_found`. */
+/** Checks that there is a plan with this name. @throws DomainError `not_found`. */
 export async function requirePlan(database: ControlDatabase, name: string): Promise<void> {
   const query = database.selectFrom("plan").select("name").where("name", "=", name);
   if ((await query.executeTakeFirst()) !== undefined) return;

@@ -25,14 +25,14 @@ import {
 import { deleteSessions, isKnownBrowser, type OpenedSession, openSession } from "./sessions.ts";
 import { admit, type Client, forgive, isClean, networksOf, type Subject } from "./throttle.ts";
 
-/** Stand-in for the address of a reset link that is sent nowhere. */
+/** Placeholder for the address of a reset link that is never sent. */
 const nobody: Address = { email: "", folded: "" };
 
 /**
  * Makes a link to sign up or to choose a new password. The work is the same for known and unknown addresses, so that
  * only the mail's reader learns the difference. For a known address it is always a link for a new password. The link
  * goes to the stored address, because the typed one folds to the same string but may lead to somebody else's mail.
- * @returns `isKnown` and the link. A link for a new password must be sent nowhere if the address is unknown.
+ * @returns `isKnown` and the link. If the address is unknown, a link for a new password must not be sent.
  * @throws DomainError `invalid` if the text is not an address, or TooOften.
  */
 export async function requestLink(

@@ -51,7 +51,10 @@ export function followView(
   });
 }
 
-/** Stops following a view: its feed is gone at once. @throws DomainError `not_found` if the account follows no such view. */
+/**
+ * Stops following a view. Its feed is gone at once.
+ * @throws DomainError `not_found` if the account follows no such view.
+ */
 export function unfollowView(
   control: ControlStore,
   { id, account, actor, now }: Acting & { id: string },
@@ -78,7 +81,7 @@ export const listFollowedViews = (database: ControlDatabase, account: number) =>
     .orderBy("id")
     .execute();
 
-/** Finds the view of a feed. Returns null if there is none, or its account may not read changes at the moment. */
+/** Finds the view of a feed. Returns null if there is none, or if its account may not read changes at the moment. */
 export async function findFollowedView(
   database: ControlDatabase,
   secret: string,

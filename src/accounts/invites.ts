@@ -49,7 +49,7 @@ export async function invite(
 }
 
 /**
- * Makes a link for the operator to hand out, with which a person signs up. It lasts as long as an invitation.
+ * Makes a sign-up link for the operator to hand out. The link works as long as an invitation.
  * @throws DomainError `invalid` if the text is not an address, `conflict` if somebody has signed up with it.
  */
 export function inviteToSignUp(

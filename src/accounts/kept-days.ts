@@ -1,8 +1,8 @@
-/** Days for which sign-ins are kept, which `/privacy` states. */
+/** Numbers of days for which sign-ins are kept, for `/privacy`. */
 
-/** A session, if it is used. */
+/** Maximum lifetime of a session that stays in use. */
 export const sessionDays = 7;
-/** A browser that somebody has signed in with, after its last use. */
+/** Time for which a browser is known after its last use. */
 export const knownBrowserDays = 180;
-/** A link after it has expired, so that the operator can see why it was refused. */
+/** Time for which a link is kept after its expiry, so that the operator can see why it was refused. */
 export const endedLinkDays = 7;

@@ -34,7 +34,7 @@ interface LinkOrder {
   person?: string | null;
   account?: number | null;
   role?: Role | null;
-  /** Time for which the link works; by default that of its kind. */
+  /** Time for which the link works, in ms; by default the time of its kind. */
   lifetimeMilliseconds?: number;
   now: number;
 }

@@ -18,7 +18,7 @@ interface PasswordOptions extends Argon2Cost {
    * Maximum number of calls to `work` at a time. The thread pool has four threads, which file access and DNS need too.
    */
   runningMax: number;
-  /** Number of callers that may wait in each share of the queue. */
+  /** Maximum number of callers waiting in each share of the queue. */
   waitingMax: number;
 }
 
@@ -143,7 +143,7 @@ export async function hashNew(
 
 let common: ReadonlySet<string> | undefined;
 
-/** Endings with which a common word is no better. */
+/** Endings that make a common word no safer. */
 const usualEnding = /(?:!|01|1!?|12|@?123!?|12345?6?|20\d\d)$/;
 
 /**

@@ -114,7 +114,7 @@ export function readAddress(text: string): Address {
   return { email, folded: foldAddress(email) };
 }
 
-/** Folds a string as an address is folded: trimmed, NFC, lower case, and the domain as in the DNS. */
+/** Folds a string as an address: trimmed, NFC, lower case, and the domain as in the DNS. */
 export function foldAddress(text: string): string {
   const folded = text.normalize("NFC").trim().toLowerCase().normalize("NFC");
   const at = folded.lastIndexOf("@");

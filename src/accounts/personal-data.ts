@@ -11,7 +11,7 @@ import { forgive } from "./throttle.ts";
 /**
  * Returns what the control store has about a person and their accounts, without secrets and digests. Other members
  * appear only by id. Contains the audit entries that the person may read: all entries of accounts that they own, and
- * otherwise those that they caused or that concern them.
+ * otherwise only entries by or about them.
  * @throws DomainError `not_found`.
  */
 export async function exportPerson(

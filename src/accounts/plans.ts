@@ -1,6 +1,6 @@
 /**
- * Plans: named quotas, and rights to read changes, that any number of accounts share. A change takes effect with the
- * next request.
+ * Plans: named quotas and rights to read changes, shared by any number of accounts. A change takes effect with the next
+ * request.
  */
 import { type Quotas as FullQuotas, withDefaults } from "#limits/policy.ts";
 import { operator, writeAudit } from "#store/audit.ts";
