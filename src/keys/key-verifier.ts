@@ -1,6 +1,6 @@
 /**
- * Checks requests' keys against the current state of the store, all of whose keys are in memory. SQLite is asked for
- * changes once in each turn of the event loop; PostgreSQL notifies of them.
+ * Checks requests' keys against the current state of the store. Keeps all its keys in memory. Asks SQLite for changes
+ * once in each turn of the event loop; PostgreSQL announces them.
  */
 import { Problem, unavailable } from "#problems.ts";
 import { quotasOf } from "#store/control-tables.ts";
@@ -35,7 +35,7 @@ export function openKeyVerifier({ keys, now = Date.now, accountUrl = null }: Key
      */
     verify(presented: string): LiveKey | Promise<LiveKey> {
       const digest = recent.find(presented) ?? digestOf(presented);
-      // The time of this look-up reveals at most something about the digest of the sender's own guess, which leads to
+      // The time of this look-up can reveal only something about the digest of the sender's own guess, which leads to
       // no key. A constant-time comparison afterwards would protect nothing more.
       const known = keys.find(digest);
       return known instanceof Promise
@@ -90,8 +90,9 @@ function refuseEnded(
 }
 
 /**
- * Longest time that a key stays in this cache, in ms. A request's text stays in memory for about as long until it is
- * collected, so the cache adds no keys to those that the process's memory reveals anyway.
+ * Longest time that a key stays in this cache, in ms. The text of a request also stays in memory for about that long,
+ * until it is collected. The cache therefore adds no keys to those that a look at the process's memory would reveal
+ * anyway.
  */
 const keptMilliseconds = 1000;
 const keptMax = 1000;
