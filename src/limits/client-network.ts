@@ -1,4 +1,4 @@
-/** Networks of client addresses: a fine one for limits, and a coarse one for the limits of sites and for display. */
+/** Networks of client addresses: a small one for limits, and a larger one for the limits of sites and for display. */
 import { isIP } from "node:net";
 
 /**

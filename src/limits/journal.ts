@@ -143,8 +143,8 @@ const retryMicroseconds = 1e6;
 const waitingMax = 65_536;
 
 /**
- * Opens a backlog. It writes records in order, and keeps those that the disk refuses for a later attempt. It never
- * throws.
+ * Opens a backlog. The backlog writes records in order. It keeps records that the disk refuses, and tries them again
+ * later. It never throws.
  * @param write returns the number of records written completely. May throw if it could write nothing.
  * @param onFault called with the reason for each failed write.
  */

@@ -77,8 +77,9 @@ export interface SharedCountersOptions {
   outage: OutageMode;
   clock: Clock;
   /**
-   * Called with the reason when counts are not shared, including at the start. Called again for another reason that the
-   * operator has to fix. Called with null when counts are shared again. Never called after `close`. Must not throw.
+   * Called with the reason when counts are not shared, including at the start. Called again if a different reason
+   * appears that the operator has to fix. Called with null when counts are shared again. Never called after `close`.
+   * Must not throw.
    */
   onFault: (fault: Error | null) => void;
   patience: Patience;

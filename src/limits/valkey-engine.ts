@@ -79,7 +79,9 @@ export async function openValkeyEngine(
       const decisions = await call(take, keys, values);
       // A proxy may answer something else, which must neither admit nor refuse anybody.
       if (areDecisions(decisions, called.length)) return decisions;
-      throw new Error("its answer is not that of the counting script, but perhaps a proxy's");
+      throw new Error(
+        "its answer does not come from the counting script; a proxy may have sent it",
+      );
     } catch (error) {
       // While a part's keys move to another node, each key is on one of the two nodes.
       if (called.length === 1 || !(error as Error).message.startsWith("TRYAGAIN")) throw error;
@@ -391,7 +393,7 @@ const tlsRemedy =
 
 /**
  * Patterns of messages from servers, Node and the package, each with its meaning; `$&` stands for the matched text. In
- * the error of a script, these words may come after others.
+ * a script's error, this text may follow other text.
  */
 const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [/^connect ECONNREFUSED .+/, "nothing listens at this address ($&)"],
@@ -421,7 +423,7 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [/^Unknown RESP type.*/s, "it speaks the protocol of neither Valkey nor Redis"],
   [
     /^ERR unknown command \W?(\w+).*/s,
-    "it does not know the command $1, which Valkey has, and Redis since version 6.2",
+    "it does not know the command $1, which Valkey has and Redis has since version 6.2",
   ],
   [/.*\bOOM command not allowed.*/s, "it has no memory left for counts; raise its maxmemory"],
   [/.*\bREADONLY .*/s, "it is a replica, which cannot count; COUNTERS_URL has to name the primary"],
@@ -436,7 +438,7 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [/^CLUSTERDOWN .*/s, "its cluster is down; `redis-cli --cluster check` says why"],
 ];
 
-/** The same for faults that the operator has to fix, in the setting or on the server. A meaning follows the place. */
+/** Patterns of faults that the operator has to fix, in the setting or on the server. A meaning follows the place. */
 const misfits: typeof meanings = [
   [
     /^ERR (?:Client sent )?AUTH\b.*/s,

@@ -61,7 +61,7 @@ test("an answer that is not one of the script admits and refuses nobody", async 
     assert.equal(mode(), "deny", answer);
     assert.match(
       faults[0]!,
-      /cannot count requests: its answer is not that of the counting script, but perhaps a proxy's\. /,
+      /cannot count requests: its answer does not come from the counting script; a proxy may have sent it\. /,
     );
   }
 });
