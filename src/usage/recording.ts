@@ -53,7 +53,7 @@ const idleMilliseconds = hourMilliseconds;
  * @param now returns milliseconds since 1970.
  */
 export function openRecorder(write: (batch: Batch) => void, now: () => number) {
-  // It is created when it is first needed, because it takes 1 MiB.
+  // Created when it is first needed, because it takes 1 MiB.
   let draft: ReturnType<typeof openChunkDraft> | undefined;
   // Its size is bounded by the number of keys, because only verified keys are noted.
   const notedAt = new Map<string, number>();

@@ -65,8 +65,8 @@ export async function readBars(
 }
 
 /**
- * Returns the requests of the last `count` days in UTC by key id, those of the day of `now` last. Leaves out keys
- * without any.
+ * Returns the requests of the last `count` days in UTC, by key id. The last day contains `now`. Leaves out keys without
+ * requests.
  */
 export async function readDaysByKey(
   usage: UsageStore,
@@ -128,7 +128,8 @@ const classSums = statusClasses.map(
 );
 
 /**
- * Returns the totals of each combination of the parts that has requests, sorted in that order. Text sorts by its bytes.
+ * Returns the totals of each combination of the parts that has requests, sorted by the parts in the given order. Text
+ * sorts by its bytes.
  * @param order `account`: the account's number; by default all accounts. `from`: the first hour. `to`: the hour after
  *   the last one. Both may be prefixes of hours, such as a month.
  */

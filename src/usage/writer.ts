@@ -63,7 +63,7 @@ export function openWriter(options: WriterOptions) {
   let isFailing = false;
   let lost = 0;
   let lostSinceBegun = 0;
-  /** True if a batch arrived while another was being written. */
+  /** True if a batch has arrived while another is being written. */
   let hasMore = false;
   let closing: Promise<void> | null = null;
 
