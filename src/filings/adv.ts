@@ -1,4 +1,4 @@
-/** Reads Form ADV: the tables that the SEC publishes, one member of an archive at a time, and its daily feed of firms. */
+/** Reads Form ADV: the SEC's published tables, one archive member at a time, and its daily feed of firms. */
 import { basename } from "node:path";
 import { SaxesParser } from "saxes";
 import { ImportFault, quoted } from "#importers/import-fault.ts";
@@ -20,7 +20,7 @@ import { depthMax, malformed } from "./form-d.ts";
 import type { PlaceReader } from "./places.ts";
 import type { AdviserFiling, AdvRow, Firm, RowOrigin } from "./rows.ts";
 
-/** Kinds of members that are read, each with the pattern of the member's name. */
+/** Kinds of archive members to read, each with the pattern of its file name. */
 const kinds = {
   base: /^(?:IA|ERA)_ADV_Base(?:_A)?(?:_\d|\.|$)/i,
   owners: /^(?:IA|ERA)_Schedule_A_B(?:_\d|\.|$)/i,
@@ -30,27 +30,27 @@ const kinds = {
   ciks: /^(?:IA|ERA)_1D3_CIK(?:_\d|\.|$)/i,
 } as const;
 
-/** Member of an archive of Form ADV. */
+/** Member of a Form ADV archive. */
 export interface AdvMember {
   kind: keyof typeof kinds;
-  /** True if it is of advisers that report as exempt. */
+  /** True for a table of exempt reporting advisers. */
   isExempt: boolean;
 }
 
-/** Returns the member that a file is, by its name. Returns undefined for one that is not read. */
+/** Recognises a member by its file name. Returns undefined for a file that is not read. */
 export function advMemberOf(file: string): AdvMember | undefined {
   const name = basename(file);
   const kind = (Object.keys(kinds) as AdvMember["kind"][]).find((one) => kinds[one].test(name));
   return kind && { kind, isExempt: /^ERA/i.test(name) };
 }
 
-/** Rows that may be unreadable in a member of which little can be read. */
+/** Number of unreadable rows allowed in a member beyond the number of readable ones. */
 const rejectedMax = 10_000;
 
 /**
- * Reads a member, and adds its rows one by one.
- * @returns the rows that could not be read: such a row has too many or too few cells, or lacks what every row needs.
- * @throws ImportFault if the member is empty, lacks a column, or has mostly rows that could not be read.
+ * Reads a member and adds its rows one by one.
+ * @returns the unreadable rows, which have the wrong number of cells or lack a value that every row needs.
+ * @throws ImportFault if the member is empty or cut off, has a column missing or twice, or has mostly unreadable rows.
  */
 export async function readAdv(
   { kind, isExempt }: AdvMember,
@@ -80,13 +80,13 @@ export async function readAdv(
     return true;
   };
   await eachRow(bytes, take, (line, isLast) => {
-    const cut = "the last row breaks off; download the archive again";
+    const cut = "the last row is cut off; download the archive again";
     if (isLast) throw new ImportFault(origin.file, line, cut);
     rejected.count++;
     rejected.firstLine ??= line;
-    // Each may cost the search for a quote that is never closed.
+    // Each may cost a long search for a closing quote.
     if (rejected.count <= rejectedMax + taken) return;
-    const reason = "has more rows that cannot be read than others; download the archive again";
+    const reason = "has more unreadable rows than readable ones; download the archive again";
     throw new ImportFault(origin.file, rejected.firstLine, reason);
   });
   if (header === undefined)
@@ -97,14 +97,14 @@ export async function readAdv(
 const remedy = "download the archive again, or leave it out of the folder";
 const comparable = (title: string) => title.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 
-/** Returns the index of each column by its name here. */
+/** Returns the index of each column, by our name for it. */
 function indexesOf(kind: AdvMember["kind"], header: readonly string[], file: string) {
   const titles = header.map((title) => comparable(title.replace(/^\ufeff/, "")));
   const found: Record<string, number> = {};
   for (const [name, spellings] of Object.entries<readonly string[]>(columns[kind])) {
     const index = titles.findIndex((title) => spellings.some((one) => comparable(one) === title));
     if (index >= 0) found[name] = index;
-    // The rows of some editions say nothing of these.
+    // Some editions lack the optional columns.
     else if (!columns.optional.includes(name))
       throw new ImportFault(file, 1, `has no column "${spellings[0]}"; ${remedy}`);
     if (index >= 0 && header.lastIndexOf(header[index]!) > index)
@@ -113,10 +113,10 @@ function indexesOf(kind: AdvMember["kind"], header: readonly string[], file: str
   return found;
 }
 
-/** Values of a row by the name of their column. */
+/** Values of a row, by column. */
 type Values = Record<string, string | null>;
 
-/** Returns the values of a row. Returns null if it lacks what every row needs. */
+/** Returns the values of a row. Returns null if it lacks a value that every row needs. */
 function valuesOf(kind: AdvMember["kind"], cellOf: (name: string) => string | null): Values | null {
   const values = Object.fromEntries(
     Object.keys(columns[kind]).map((name) => [name, (cellReaders[name] ?? text)(cellOf(name))]),
@@ -127,7 +127,7 @@ function valuesOf(kind: AdvMember["kind"], cellOf: (name: string) => string | nu
 
 const idIn = (cell: string | null) => /^[\w-]{1,40}$/.exec(text(cell) ?? "")?.[0] ?? null;
 
-/** Readers of the cells that are no mere text, by the name of their column. */
+/** Readers of cells that are more than text, by column. */
 const cellReaders: Readonly<Record<string, (cell: string | null) => unknown>> = {
   crd,
   cik,
@@ -180,14 +180,14 @@ const quote = 0x22;
 const comma = 0x2c;
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
-/** Longest row. A quote that is never closed would otherwise take in the rest of the member. */
+/** Maximum length of a row, in bytes. Otherwise an unclosed quote would swallow the rest of the member. */
 const rowBytesMax = 256 * 1024;
 
 /**
- * Cuts bytes into rows of cells. Some cells hold quotes that are not doubled, so that a quote ends its cell only before
- * a comma or the end of the line. If a row is not taken, because a quote led astray, its first line is given up and
- * reading goes on with the next line.
- * @param take returns false if the row has another number of cells than it must.
+ * Splits bytes into rows of cells. Some cells contain undoubled quotes, so a quote ends its cell only before a comma or
+ * a line end. If a row is not taken, perhaps because of a misread quote, its first line is given up and reading resumes
+ * on the next.
+ * @param take returns false if the row is unreadable.
  */
 async function eachRow(
   bytes: AsyncIterable<Buffer>,
@@ -222,18 +222,18 @@ async function eachRow(
 interface Row {
   /** Number of cells. */
   length: number;
-  /** Decodes a cell. Most of the hundreds of columns are never asked for. */
+  /** Decodes a cell on demand. Most of the hundreds of columns are never needed. */
   cellAt: (index: number) => string;
   isBlank: boolean;
   /** Offset of the next row. */
   end: number;
-  /** Number of lines that the row takes. */
+  /** Number of lines that the row spans. */
   lines: number;
 }
 
-/** Returns the row at an offset. Returns undefined if the bytes end before it does. */
+/** Returns the row at an offset. Returns undefined if the bytes end first, or if the row is too long. */
 function rowAt(bytes: Buffer, start: number, isLast: boolean): Row | undefined {
-  /** Begin and end of each cell, without its quotes. */
+  /** Start and end of each cell, without its quotes. */
   const bounds: number[] = [];
   const stop = Math.min(bytes.length, start + rowBytesMax);
   let lines = 1;
@@ -244,7 +244,7 @@ function rowAt(bytes: Buffer, start: number, isLast: boolean): Row | undefined {
   while (at <= stop) {
     const isQuoted = bytes[begin] === quote;
     if (isQuoted) {
-      // A run of quotes ends its cell if it is odd, since pairs stand for one quote each, and an end follows.
+      // A pair of quotes stands for one, so a run ends its cell if it is odd and the end of a cell follows.
       for (at = begin + 1; at < stop; at++) {
         if (bytes[at] === lineFeed) lines++;
         if (bytes[at] !== quote) continue;
@@ -276,7 +276,7 @@ function rowAt(bytes: Buffer, start: number, isLast: boolean): Row | undefined {
   return undefined;
 }
 
-/** Decodes a cell. Quotes within it are doubled, if at all, only in a quoted cell. */
+/** Decodes a cell. Only quoted cells contain doubled quotes. */
 function decode(bytes: Buffer): string {
   const written = decoded(bytes);
   return written.includes('""') ? written.replaceAll('""', '"') : written;
@@ -287,13 +287,13 @@ const feedRoot = "IAPDFirmSECReport";
 export const feedBeginning = new RegExp(String.raw`^\s*<(?:[^]*<)?${feedRoot}[\s>]`);
 const feedCells: Readonly<Record<string, string>> = columns.feed;
 const feedElements = new Set(Object.values(feedCells).map((cell) => cell.split("@")[0]));
-/** Bytes between the begins of two elements. A text that never ends would otherwise fill the memory. */
+/** Maximum number of bytes between two opening tags. Otherwise endless text would fill the memory. */
 const gapBytesMax = 1024 * 1024;
 
 /**
- * Reads the SEC's daily feed of firms as it arrives, and adds them one by one with the day of the feed.
- * @returns the firms without a CRD number, a name or the date of a filing.
- * @throws ImportFault if the feed is cut off, is not well-formed, or has no date or no firm that can be read.
+ * Reads the SEC's daily feed of firms as it arrives, and adds them one by one with the date of the feed.
+ * @returns the firms that lack a CRD number, a name or a filing date.
+ * @throws ImportFault if the feed is cut off, is not well-formed, or has no date or no readable firm.
  */
 export async function readFirmFeed(
   bytes: AsyncIterable<Buffer>,
@@ -304,7 +304,7 @@ export async function readFirmFeed(
   const rejected: RejectedRows = { count: 0, firstLine: null };
   let [depth, gapBytes, line, taken] = [0, 0, 1, 0];
   let feedOn: string | null = null;
-  /** Attributes of the firm by element and name. */
+  /** Attributes of the firm, by `element@name`. */
   let cells: Record<string, string> = {};
   let website: string | null = null;
   let content = "";
@@ -317,7 +317,7 @@ export async function readFirmFeed(
     if (depth === 0) feedOn = date(attributes["GenOn"]);
     if (depth === 0 && name !== feedRoot)
       refuse(`begins with ${quoted(name)}, not ${feedRoot}; download it again`);
-    if (++depth > depthMax) refuse(malformed(`elements lie more than ${depthMax} deep`));
+    if (++depth > depthMax) refuse(malformed(`elements are nested more than ${depthMax} deep`));
     [gapBytes, content] = [0, ""];
     if (name === "Firm") [cells, website, line] = [{}, null, parser.line];
     if (feedElements.has(name))
@@ -339,7 +339,7 @@ export async function readFirmFeed(
   for await (const chunk of bytes) {
     gapBytes += chunk.length;
     if (gapBytes > gapBytesMax) refuse(malformed(`no element in ${gapBytesMax} bytes`));
-    // One character for each byte. Names of elements are in ASCII, and cells are decoded one by one.
+    // One character per byte: element names are ASCII, and cells are decoded one by one.
     parser.write(chunk.toString("latin1").replace(/^\xef\xbb\xbf/, ""));
   }
   if (depth > 0) refuse(`ends before </${feedRoot}> and is cut off; download it again`);
@@ -349,15 +349,15 @@ export async function readFirmFeed(
   throw new ImportFault(file, rejected.firstLine, reason);
 }
 
-/** Decodes a cell that has one character for each byte, unless a reference brought another. */
+/** Decodes a cell of one character per byte. Leaves it alone if a character reference has added a wider one. */
 const decodedCell = (written: string): string =>
   /^[\0-\xff]*$/.test(written) ? decoded(Buffer.from(written, "latin1")) : written;
 
-/** Hosts of pages that say something of a firm and are not its own. */
+/** Hosts of pages that describe a firm but are not its own. */
 const foreignHost =
   /(?:^|\.)(?:(?:linkedin|facebook|fb|twitter|x|instagram|youtube|vimeo|tiktok|threads|pinterest|snapchat|reddit|medium|substack|yelp|glassdoor|crunchbase|spotify|soundcloud|apple|weibo|qq|(?<!sites\.)google)\.com|youtu\.be|bsky\.app|t\.me|g\.page|sec\.gov|finra\.org)$/;
 
-/** Returns an address of the web, which most firms file in capitals. Returns null unless the site is the firm's own. */
+/** Returns a web address, in lower case if it is all capitals, as most are. Returns null if it is not the firm's. */
 function ownSite(written: string): string | null {
   const site = text(written) ?? "";
   const cased = /[a-z]/.test(site) ? site : site.toLowerCase();

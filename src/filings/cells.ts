@@ -1,16 +1,16 @@
-/** Reads cells as the SEC's files have them, and names what the readers of filings hand on. */
+/** Reads cells of the SEC's files, and declares the types that the readers of filings share. */
 import { isUtf8 } from "node:buffer";
 import { clean } from "#importers/cells.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { fold } from "#records/fold.ts";
 
-/** Why a recognised filing is left out. The report counts filings by it. */
+/** Reason why a recognised filing is left out. The report counts filings by reason. */
 export type SkipReason =
   | "test"
-  /** Another file has it, too. */
+  /** Another file has it too. */
   | "twice"
   | "other_form"
-  /** Neither its header nor its path tells its accession number. */
+  /** Neither its header nor its path gives its accession number. */
   | "no_accession"
   | "no_issuer"
   | "no_offering"
@@ -26,7 +26,7 @@ export interface RejectedRows {
 
 const windows1252 = new TextDecoder("windows-1252");
 
-/** Decodes bytes, those that are not UTF-8 as windows-1252. */
+/** Decodes bytes as UTF-8, or as windows-1252 if they are not UTF-8. */
 export const decoded = (bytes: Buffer): string =>
   isUtf8(bytes) ? bytes.toString("utf8") : windows1252.decode(bytes);
 
@@ -35,18 +35,18 @@ type Written = string | null | undefined;
 const tidy = /^[!-~]+(?: [!-~]+)*$/;
 export const unseen = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g;
 
-/** Longest text, in characters. Forms allow less; finding a firm in a text of a megabyte would take hours. */
+/** Maximum length of a text, in characters. Forms allow less; finding a firm in a megabyte of text would take hours. */
 const textLengthMax = 4000;
 
 /** E-mail addresses and phone numbers, which some filers write into names and clarifications. */
 const contact =
   /[\s,;]{0,3}(?:[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,4}|(?<![\d-])\(?\d{3}\)?[\s.-]{1,2}\d{3}[\s.-]\d{4}(?![\d-]))/g;
-/** Finds what every one of them has, in a tenth of the time. */
+/** Matches something that every contact contains, ten times as fast. */
 const mayHoldContact = /@|\d{3}[\s.-]\d{4}/;
 
 /**
  * Returns text with single spaces, without control and bidirectional characters, e-mail addresses and phone numbers.
- * Cuts what is longer than any form allows. Returns null for blanks and `None`.
+ * Cuts text that is longer than any form allows. Returns null for blanks and `None`.
  */
 export function text(written: Written): string | null {
   if (written === null || written === undefined || written === "") return null;
@@ -66,7 +66,7 @@ const dates = [
 
 /**
  * Returns a date as `YYYY-MM-DD`, from `2026-06-30`, `20260630`, `30-JUN-2026`, `30-JUN-26` or `06/30/2026`, each with
- * or without a time of day. Returns null if the cell has no day that exists.
+ * or without a time of day. Returns null if the cell is not an existing date.
  */
 export function date(cell: Written): string | null {
   const written = text(cell);
@@ -81,8 +81,8 @@ export function date(cell: Written): string | null {
 }
 
 /**
- * Returns an amount in whole dollars, or a count. Accepts thousands separators, cents, which are rounded, and the
- * quotes, dollar signs and spaces around a number. Returns null for all else, such as `Indefinite`.
+ * Returns an amount in whole dollars, or a count. Accepts thousands separators, and quotes, dollar signs and spaces
+ * around the number. Rounds cents. Returns null for anything else, such as `Indefinite`.
  */
 export function whole(cell: Written): number | null {
   const written = text(cell)?.replace(/^[\s'$]+|[\s']+$/g, "");
@@ -95,26 +95,26 @@ export const isIndefinite = (cell: Written): boolean => /^\s*indefinite\s*$/i.te
 
 export const flag = (cell: Written): boolean => /^\s*(?:true|1|y|yes)\s*$/i.test(cell ?? "");
 
-/** Returns a name. Returns null for one without letters and digits. */
+/** Returns a name. Returns null if it has no letter or digit. */
 export function named(cell: Written): string | null {
   const found = text(cell);
   return fold(found ?? "") === "" ? null : found;
 }
 
-/** Returns a CRD number without leading zeros. Returns null if the cell is no number of at most ten digits. */
+/** Returns a CRD number without leading zeros. Returns null if the cell is not a number of at most ten digits. */
 export const crd = (cell: Written): string | null =>
   /^0*([1-9]\d{0,9})$/.exec(text(cell) ?? "")?.[1] ?? null;
 
-/** Returns a CIK of ten digits. Returns null if the cell is no CIK. */
+/** Returns a CIK of ten digits. Returns null if the cell is not a CIK. */
 export const cik = (cell: Written): string | null => crd(cell)?.padStart(10, "0") ?? null;
 
-/** Returns the file number of an offering as `021-400013`, from `21-400013`, too. Returns null if it is none. */
+/** Returns an offering's file number as `021-400013`, also from `21-400013`. Returns null if the cell is not one. */
 export const formDFile = (cell: Written): string | null => {
   const found = /^0?21-?0*([1-9]\d{0,9})$/.exec(text(cell) ?? "");
   return found === null ? null : `021-${found[1]}`;
 };
 
-/** Returns the last accession number in a text such as a path, with its dashes. Returns null if there is none. */
+/** Returns the last accession number in a text such as a path, with dashes. Returns null if there is none. */
 export function accessionIn(written: string): string | null {
   const all = [...written.matchAll(/(?<!\d)(\d{10})-?(\d\d)-?(\d{6})(?!\d)/g)];
   return all.at(-1)?.slice(1).join("-") ?? null;
@@ -123,7 +123,7 @@ export function accessionIn(written: string): string | null {
 const personRoles = ["executive_officer", "director", "promoter"] as const;
 export type PersonRole = (typeof personRoles)[number];
 
-/** Returns the roles that relationships such as `Executive Officer` stand for. */
+/** Returns the roles for relationships such as `Executive Officer`. */
 export function roles(cells: readonly Written[]): PersonRole[] {
   const given = cells.map((cell) => text(cell)?.toLowerCase().replace(" ", "_"));
   return given.flatMap((one) => personRoles.find((role) => role === one) ?? []);

@@ -5,7 +5,7 @@ import { checkRecord } from "#records/check-record.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import { accessionIn, cik, decoded, unseen } from "./cells.ts";
 
-/** Line of `corrections.ndjson`. Ids are keys of the source or public ids. */
+/** Line of `corrections.ndjson`. Its ids are source keys or public ids. */
 export type Correction = { why: string; line: number } & (
   | { kind: "is"; gp: string; name: string }
   | { kind: "sponsor"; cik: string; gp: string }
@@ -24,11 +24,11 @@ const shapes = [
   '{"person": ID, "field": FIELD, "value": VALUE}',
 ];
 
-/** Reports whether the beginning of a file is that of corrections. */
+/** Reports whether a file of corrections may begin like this. */
 export const looksLikeCorrections = (beginning: string): boolean =>
   /^\s*\{[^\n]*"(?:why|is|same|apart|person)"\s*:/.test(beginning);
 
-/** @throws ImportFault for the first line that is no correction. */
+/** Reads corrections. @throws ImportFault for the first line that is not one. */
 export function readCorrections(bytes: Buffer, file: string): Correction[] {
   const lines = decoded(bytes).replace("\ufeff", "").split("\n");
   return lines.flatMap((written, at) => {
@@ -49,17 +49,17 @@ const isTexts = (value: unknown, min: number): value is string[] =>
 const cikOf = (value: unknown) =>
   cik(isText(value) || typeof value === "number" ? String(value).replace(/^cik:/, "") : null);
 
-/** Members that say which record it is, or whence it comes. */
+/** Members that identify a record or its origin. They cannot be corrected. */
 const fixed = ["record", "id", "gps", "provenance", "updated_at"];
 
 const hidden = new RegExp(String.raw`\p{Cc}|${unseen.source}`, "u");
 
-/** Returns which unseen character a text has, and what to do. Returns undefined if it has none. */
+/** Returns words for the invisible character in a text, and what to do. Returns undefined if there is none. */
 function whyHidden(text: string): string | undefined {
   const [character] = hidden.exec(text) ?? [];
   return (
     character &&
-    `the unseen character U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}; write it without`
+    `the invisible character U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}; remove it`
   );
 }
 
@@ -69,29 +69,29 @@ function whyUnfit(record: RecordKind, field: string, value: unknown): string | u
   const fault = whyHidden(JSON.stringify(value));
   if (fault !== undefined) return `has a value with ${fault}`;
   const [unfit] = checkRecord({ record, id: "x", name: "x", [field]: value });
-  return unfit && `has a value that does not fit: ${unfit.field} ${unfit.reason}`;
+  return unfit && `has an invalid value: ${unfit.field} ${unfit.reason}`;
 }
 
-/** Readers of corrections by their keys. Each returns a correction without its line, a reason, or false. */
+/** Readers of corrections, by their keys. Each returns a correction without its line, a fault, or false. */
 const readers: Readonly<Record<string, (given: Given) => object | string | false>> = {
   "gp,is": ({ gp, is }) =>
     isText(gp) && isText(is) && (whyUnfit("gp", "name", is) ?? { kind: "is", gp, name: is }),
   "cik,gp": ({ cik: number, gp }) =>
     cikOf(number) === null
-      ? 'has no CIK in "cik"'
+      ? 'needs a CIK in "cik", such as 0001234567'
       : isText(gp) && { kind: "sponsor", cik: cikOf(number), gp },
   same: ({ same }) => isTexts(same, 2) && same.length === 2 && { kind: "same", gps: same },
   apart({ apart }) {
     if (!isTexts(apart, 2)) return false;
     const ciks = apart.slice(1).map(cikOf);
-    if (ciks.includes(null)) return 'has no CIK in "apart", behind the id';
+    if (ciks.includes(null)) return 'needs CIKs after the id in "apart", such as 0001234567';
     return { kind: "apart", gp: apart[0], ciks };
   },
   "apart,person"({ person, apart }) {
     if (!isText(person) || !isTexts(apart, 1)) return false;
     const accessions = apart.map(accessionIn);
     if (accessions.includes(null))
-      return 'has no accession number, such as 0001234567-25-000001, in "apart"';
+      return 'needs accession numbers in "apart", such as 0001234567-25-000001';
     return { kind: "personApart", person, accessions };
   },
   "field,person,value": ({ person, field, value }) =>
@@ -106,8 +106,8 @@ function correctionOf(given: Given | null): object | string {
   const { why, ...rest } = given;
   if (!isText(why)) return 'needs "why": the reason for the correction, in a sentence';
   const fault = whyHidden(why);
-  if (fault !== undefined) return `has in "why" ${fault}`;
+  if (fault !== undefined) return `has a "why" with ${fault}`;
   const found = readers[Object.keys(rest).toSorted().join()]?.(rest) || null;
-  if (found === null) return `is no correction; write ${shapes.join(", or ")}, each with "why"`;
+  if (found === null) return `is not a correction; write ${shapes.join(", or ")}, each with "why"`;
   return typeof found === "string" ? found : { ...found, why };
 }

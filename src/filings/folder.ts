@@ -32,22 +32,22 @@ import { type Filings, type FormD, openFilingStore } from "./rows.ts";
 const newReport = (leftOut: { file: string; reason: string }[]) => ({
   /** Files by kind, such as `form_d_quarter`. The six tables of a quarter count as one. */
   files: {} as Record<string, number>,
-  /** Filings that are in the rows, each once. */
+  /** Filings of Form D and Form ADV, each counted once. */
   formD: 0,
   advisers: 0,
-  /** Firms of daily feeds, each once. */
+  /** Firms in the daily feeds, each counted once. */
   firms: 0,
   /** Date of the newest filing of each form, and of the newest daily feed; null without one. */
   newest: {} as Record<"form_d" | "form_adv" | "firm_feed", string | null>,
-  /** Filings of which neither a header nor a quarter tells the file number. */
+  /** Form D filings whose file number is in no header or quarter. */
   unnumbered: 0,
-  /** Filings of which neither a header nor an index tells the date. */
+  /** Form D filings whose date is in no header, quarter or index. */
   undated: 0,
-  /** Filings that are left out, by reason. */
+  /** Filings left out, by reason. */
   skipped: {} as Partial<Record<SkipReason, number>>,
-  /** Rows of tables that could not be read, by file. */
+  /** Unreadable rows of tables, by file. */
   rejectedRows: [] as ({ file: string } & RejectedRows)[],
-  /** Files that are no filings, or cannot be followed. */
+  /** Paths left out because they are not filings or cannot be followed. */
   leftOut,
 });
 
@@ -63,10 +63,10 @@ interface ReadOptions {
 }
 
 /**
- * Reads files and folders. What is read does not depend on the order of the paths.
- * @param options `scratchFile` is for rows between reading and resolving: replaced if it exists, removed by `close`.
- *   `salt` is random text, on which only hashes of addresses depend. `onRow` is called after every 1,000 rows.
- * @throws ImportFault if a path is not there, or a recognised file is damaged.
+ * Reads files and folders. The result does not depend on the order of the paths.
+ * @param options `scratchFile` holds the rows until `close` removes it; an existing file is replaced. `salt` is random
+ *   text for the hashes of addresses. `onRow` is called after every 1,000 rows.
+ * @throws ImportFault if a path does not exist or cannot be read, or if a recognised file is damaged.
  */
 export async function readFilings(
   paths: readonly string[],
@@ -86,7 +86,7 @@ export async function readFilings(
     store.close();
     throw error;
   }
-  // Without its line, which differs from file to file.
+  // The order ignores lines, because they depend on how corrections are spread over files.
   const order = (correction: Correction) => JSON.stringify({ ...correction, line: 0 });
   corrections.sort((a, b) => inBytes(order(a), order(b)));
   leftOut.sort((a, b) => inBytes(a.file, b.file));
@@ -105,7 +105,7 @@ function openReader(
     placeOf: openPlaces(salt),
     geography: openGeography(),
     corrections: [] as Correction[],
-    /** Tables of quarters outside of archives, by the path in front of the name of the table. */
+    /** Unpacked tables of quarters, by `quarterKey`. */
     quarters: new Map<string, QuarterFiles>(),
     count(kind: string): void {
       report.files[kind] = (report.files[kind] ?? 0) + 1;
@@ -121,9 +121,9 @@ function openReader(
 
 const inBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-/** Finds the regular files under paths, each once, in byte order of their full paths, and what is none. */
+/** Finds the regular files under paths, each once, in byte order of full path. Lists other entries as left out. */
 function findFiles(paths: readonly string[]) {
-  /** Paths as the operator gave them, by their full path. */
+  /** Paths as the operator gave them, by full path. */
   const files = new Map<string, string>();
   const leftOut: FilingsReport["leftOut"] = [];
   const walk = (path: string, isGiven: boolean) => {
@@ -135,8 +135,8 @@ function findFiles(paths: readonly string[]) {
       leftOut.push({
         file: path,
         reason: entry.isSymbolicLink()
-          ? "is a symbolic link; name what it leads to"
-          : "is a pipe, a socket or a device; save what comes through it as a file",
+          ? "is a symbolic link; name the file or folder that it points to"
+          : "is a pipe, a socket or a device; save its output to a file",
       });
   };
   const faults = paths.flatMap((path) => {
@@ -158,9 +158,9 @@ function findFiles(paths: readonly string[]) {
   return { files: [...files].sort(([a], [b]) => inBytes(a, b)).map(([, path]) => path), leftOut };
 }
 
-/** Number of bytes by which a file is recognised. */
+/** Number of bytes read to recognise a file. */
 const beginningBytes = 64 * 1024;
-/** Maximum size of a file that is read whole, in bytes. The largest index of a quarter has half as many. */
+/** Maximum size of a file that is read whole, in bytes. The largest quarterly index is half as large. */
 const wholeBytesMax = 128 * 1024 * 1024;
 
 /** Beginnings of files that are left out, each with the reason. */
@@ -185,7 +185,7 @@ async function readFile(file: string, reader: Reader): Promise<void> {
   const beginning = beginningOf(file);
   const [header = ""] = beginning.split(/\r?\n/, 1);
   const leave = (reason: string) => reader.leave(file, reason);
-  if (file.endsWith(".part")) return leave("is a download that has not ended; fetch it again");
+  if (file.endsWith(".part")) return leave("is an unfinished download; download it again");
   const isCorrections = basename(file) === "corrections.ndjson";
   const whole = () => {
     if (statSync(file).size <= wholeBytesMax) return readFileSync(file);
@@ -193,7 +193,7 @@ async function readFile(file: string, reader: Reader): Promise<void> {
     throw new ImportFault(file, null, reason);
   };
   if (/^PK(?:\x03\x04|\x05\x06)/.test(beginning)) return readArchive(file, reader);
-  // By its name, so that a damaged one is not left out unseen.
+  // Recognised by name, so that a damaged feed is reported and not just left out.
   const isZippedFeed = zippedFeed.test(basename(file)) && beginning.startsWith("\x1f\x8b");
   if (isZippedFeed || feedBeginning.test(beginning)) {
     const { report, store, placeOf, count } = reader;
@@ -206,24 +206,24 @@ async function readFile(file: string, reader: Reader): Promise<void> {
   const other = otherFormats.find(([shape]) => shape.test(beginning));
   if (other !== undefined) {
     const [, reason] = other;
-    // Left out unseen, they would have no effect.
+    // Corrections must not be left out silently.
     if (isCorrections && beginning !== "") throw new ImportFault(file, null, reason);
     return leave(reason);
   }
   const form = submission.test(beginning) ? submissionForm.exec(beginning)?.[1] : undefined;
   if (form !== undefined && !/^D(?:\/A)?$/.test(form))
-    return leave(`is a filing of form ${quoted(form)}, not of form D`);
+    return leave(`is a filing of form ${quoted(form)}, not of Form D`);
   if (form !== undefined || formXml.test(beginning)) return readSubmission(file, whole(), reader);
   if (quarterHeader.test(header)) {
     const table = quarterTableOf(file, header);
-    if (table === undefined) return leave("is a table of Form D that is not read");
+    if (table === undefined) return leave("is a Form D table that imports do not use");
     const files = reader.quarters.getOrInsertComputed(quarterKey(file), () => ({}));
     const open = () => createReadStream(file);
     return addTable(files, table, { shown: file, size: statSync(file).size, open });
   }
   if (advHeader.test(header)) {
     const member = advMemberOf(file);
-    if (member === undefined) return leave("is a table of Form ADV that is not read");
+    if (member === undefined) return leave("is a Form ADV table that imports do not use");
     reader.count("adv");
     return readAdvMember(member, file, createReadStream(file), reader);
   }
@@ -237,10 +237,10 @@ async function readFile(file: string, reader: Reader): Promise<void> {
   } else if (isCorrections || looksLikeCorrections(beginning)) {
     reader.count("corrections");
     reader.corrections.push(...readCorrections(whole(), file));
-  } else leave("is not a filing, nor another file that is read");
+  } else leave("is neither a filing nor another file that imports use");
 }
 
-/** Returns the first bytes of a file, one character for each, without a byte order mark. */
+/** Returns the first bytes of a file, one character per byte, without a byte order mark. */
 function beginningOf(file: string): string {
   const bytes = Buffer.alloc(beginningBytes);
   let handle: number | undefined;
@@ -257,18 +257,18 @@ function beginningOf(file: string): string {
 
 function readSubmission(file: string, bytes: Buffer, reader: Reader): void {
   const found = readFormDXml(bytes, { file, line: 1 }, reader.placeOf);
-  if (found === "other_form") return reader.leave(file, "is a filing of another form than D");
+  if (found === "other_form") return reader.leave(file, "is a filing of a form other than Form D");
   if (found === "no_accession")
     return reader.leave(
       file,
-      "has no header and no accession number in its path; name its folder by it, such as 0001234567-25-000001",
+      "has no accession number in a header or in its path; name its folder after the number, such as 0001234567-25-000001",
     );
   reader.count("form_d_filing");
   if (typeof found === "string") reader.skip(found);
   else if (!reader.store.addFormD(found, false)) reader.skip("twice");
 }
 
-/** Reads the tables of an archive of the SEC. Leaves out other archives, workbooks among them. */
+/** Reads the tables in an archive of the SEC. Leaves out other archives, including workbooks. */
 async function readArchive(file: string, reader: Reader): Promise<void> {
   const archive = await openArchive(file);
   try {
@@ -298,7 +298,7 @@ async function readArchive(file: string, reader: Reader): Promise<void> {
   }
 }
 
-/** @param shown archive, or a file of the quarter, for messages. */
+/** Reads a quarter. @param shown archive or file that messages name. */
 async function readQuarter(
   files: QuarterFiles,
   shown: string,
@@ -312,7 +312,7 @@ async function readQuarter(
   };
   report.rejectedRows.push(...(await readFormDQuarter(files, shown, placeOf, take)));
   if (filings > 0) count("form_d_quarter");
-  else leave(shown, "is a Form D quarter without a filing; download it again");
+  else leave(shown, "is a Form D quarter without filings; download it again");
 }
 
 async function readAdvMember(
@@ -327,7 +327,7 @@ async function readAdvMember(
   if (rejected.count > 0) report.rejectedRows.push({ file, ...rejected });
 }
 
-/** Reads the filing dates of an index of EDGAR: `form.idx`, `company.idx`, or `master.idx` with its bars. */
+/** Reads the filing dates in an EDGAR index: `form.idx`, `company.idx`, or `master.idx` with its bars. */
 function readIndex(bytes: Buffer, file: string, { store }: Reader): void {
   for (const [at, line] of bytes.toString("latin1").split(/\r?\n/).entries()) {
     const [before = "", path] = line.split(/\b(edgar\/data\/\S+)/);
@@ -345,27 +345,27 @@ function readIndex(bytes: Buffer, file: string, { store }: Reader): void {
 interface ArchiveMember {
   /** Name with its folders, separated by `/`. */
   name: string;
-  /** Number of bytes unzipped. */
+  /** Unzipped size, in bytes. */
   size: number;
-  /** Yields the bytes, unzipped as they are read. @throws ImportFault if they are not what the archive says. */
+  /** Yields the bytes, unzipped as they are read. @throws ImportFault if the member is damaged. */
   open(): AsyncIterable<Buffer>;
 }
 
 export const archiveLimits = {
-  /** How many times its zipped bytes a member may have. Tables of the SEC have up to 40. */
+  /** Maximum ratio of unzipped to zipped bytes. SEC tables reach 40. */
   ratioMax: 200,
-  /** Unzipped bytes below which the ratio says nothing. */
+  /** Unzipped bytes up to which the ratio is not checked. */
   ratioFrom: 1024 * 1024,
-  /** Unzipped bytes of all members together. */
+  /** Maximum number of unzipped bytes in all members together. */
   bytesMax: 32 * 1024 ** 3,
   membersMax: 10_000,
 };
 
 /**
- * Opens an archive, without reading a member. The caller closes it. Folders are no members.
- * @param limits for tests.
- * @throws ImportFault if the archive is damaged, or a member is encrypted, a link, outside of the archive, there twice,
- *   or out of proportion.
+ * Opens an archive without reading its members. The caller closes it. Folders are not members.
+ * @param limits lower limits, for tests.
+ * @throws ImportFault if the archive is damaged or too large, or if a member is encrypted, a link, outside the archive,
+ *   in it twice, or compressed like a zip bomb.
  */
 export async function openArchive(
   path: string,
@@ -405,16 +405,16 @@ function whyRefused(
   const kind = (entry.externalFileAttributes >>> 16) & 0o170000;
   if (entryCount > membersMax)
     return `is one of ${entryCount} members, but at most ${membersMax} are read`;
-  if (kind === 0o120000) return "is a symbolic link, which no archive of the SEC has";
-  if (entry.isEncrypted()) return "is encrypted, which no member of an archive of the SEC is";
+  if (kind === 0o120000) return "is a symbolic link, which no SEC archive contains";
+  if (entry.isEncrypted()) return "is encrypted, which no member of an SEC archive is";
   if (total > bytesMax) return `brings the archive to more than ${bytesMax} unzipped bytes`;
-  // Members may share their zipped bytes, so that each alone is in proportion.
+  // Members may share zipped bytes, so that each passes the check on its own.
   return isBomb(entry.uncompressedSize, entry.compressedSize) || isBomb(total, fileSize)
     ? `unzips to more than ${ratioMax} times its size, as a zip bomb does`
     : undefined;
 }
 
-/** Yields what a file in gzip holds. @throws ImportFault if it is damaged. */
+/** Yields the contents of a gzip file. @throws ImportFault if it is damaged. */
 async function* unzippedOf(file: string): AsyncGenerator<Buffer, void> {
   try {
     yield* pipeline(createReadStream(file), createGunzip(), () => {});
@@ -426,18 +426,18 @@ async function* unzippedOf(file: string): AsyncGenerator<Buffer, void> {
 async function* contentsOf(path: string, zip: ZipFile, entry: Entry): AsyncGenerator<Buffer, void> {
   let sum = 0;
   try {
-    // The stream itself refuses more or fewer bytes than the directory says.
+    // The stream itself checks the size against the directory.
     for await (const chunk of await zip.openReadStreamPromise(entry)) {
       sum = crc32(chunk as Buffer, sum);
       yield chunk as Buffer;
     }
-    if (sum !== entry.crc32) throw new Error("its checksum does not fit");
+    if (sum !== entry.crc32) throw new Error("its checksum does not match");
   } catch (error) {
     throw damaged(`${path}!${entry.fileName}`, error);
   }
 }
 
-/** Returns the fault for what yauzl says. It refuses by itself names that lead out of the archive. */
+/** Returns the fault for an error of yauzl, which itself refuses paths outside the archive. */
 function damaged(shown: string, error: unknown): ImportFault {
   const [reason = ""] = (error as Error).message.split(/\. |\n/);
   const [, name] =
@@ -448,6 +448,6 @@ function damaged(shown: string, error: unknown): ImportFault {
     null,
     name === undefined
       ? `is damaged or cut off (${reason}); download it again`
-      : `has a member that would lie outside of the archive, ${quoted(name)}; download it again`,
+      : `has a member with a path outside the archive, ${quoted(name)}; download it again`,
   );
 }

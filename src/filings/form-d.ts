@@ -1,4 +1,4 @@
-/** Reads Form D: the six tables of a quarter, as the SEC's data sets have them, and single filings, as EDGAR keeps them. */
+/** Reads Form D: the six tables of a quarter in the SEC's data sets, and single filings from EDGAR. */
 import { isUtf8 } from "node:buffer";
 import { dirname, join } from "node:path";
 import { SaxesParser } from "saxes";
@@ -22,11 +22,11 @@ import columns from "./form-d-columns.json" with { type: "json" };
 import { type PlaceReader, withoutStreets } from "./places.ts";
 import type { FormD, Issuer, RowOrigin } from "./rows.ts";
 
-/** Cells of a row of a table, by the table's names of its columns. */
+/** Cells of a table row, by column name. */
 interface Cells {
-  /** Returns a text; null for a blank cell, and for one that is not there. */
+  /** Returns the text of a cell; null if it is blank or missing. */
   cell(name: string): string | null;
-  /** Returns the texts of a column that is there several times, as `NAME_1`, `NAME_2` and so on. */
+  /** Returns the texts of a repeated column, as in `NAME_1`, `NAME_2` and `NAME_3`. */
   list(name: string): string[];
 }
 
@@ -38,9 +38,9 @@ const placeIn = ({ cell }: Cells, placeOf: PlaceReader) =>
     zip: cell("ZIPCODE"),
   });
 
-/** Reads a row of each table. */
+/** Readers of a row, by table. */
 const partReaders = {
-  /** Returns null for an issuer without a CIK, or a name that has a letter or a digit. */
+  /** Reads an issuer. Returns null if it has no CIK, or no name with a letter or digit. */
   ISSUERS(cells: Cells, placeOf: PlaceReader): Issuer | null {
     const { cell, list } = cells;
     const [number, name] = [cik(cell("CIK")), named(cell("ENTITYNAME"))];
@@ -92,7 +92,7 @@ const partReaders = {
 type PartTable = keyof typeof partReaders;
 const partTables = Object.keys(partReaders) as PartTable[];
 
-/** Rows of a filing that were read, by table; the primary issuer first. */
+/** Rows of a filing, by table; the primary issuer first. */
 type Parts = { [T in PartTable]: NonNullable<ReturnType<(typeof partReaders)[T]>>[] };
 
 const noParts = () =>
@@ -101,7 +101,7 @@ const noParts = () =>
 /** Facts in the header of a filing. */
 type Head = Pick<FormD, "accession" | "type" | "fileNumber" | "filedOn" | "sicCode" | "origin">;
 
-/** Returns the filing that parts make, or the reason why they make none. */
+/** Makes a filing of its parts. Returns the reason if a needed part is missing. */
 function formDOf(head: Head, parts: Parts): FormD | SkipReason {
   const { ISSUERS: issuers, RELATEDPERSONS: persons, RECIPIENTS: recipients } = parts;
   const offering = parts.OFFERING.at(-1);
@@ -121,39 +121,39 @@ interface TableFile {
   open(): AsyncIterable<Buffer>;
 }
 
-/** Files of a quarter as far as they were found. */
+/** Tables of a quarter that have been found. */
 export type QuarterFiles = Partial<Record<QuarterTable, TableFile>>;
 
 const tableSuffix = new RegExp(`(${quarterTables.join("|")})\\.tsv$`, "i");
 
-/** Returns the table that a file is, by its name, or else by its header. Returns undefined for another file. */
+/** Recognises a table by its file name, or else by its header. Returns undefined for any other file. */
 export function quarterTableOf(file: string, header = ""): QuarterTable | undefined {
   const names = header.split("\t").map((name) => name.trim().toUpperCase());
   const suffix = tableSuffix.exec(file)?.[1]?.toUpperCase() as QuarterTable | undefined;
   return suffix ?? quarterTables.find((table) => names.includes(columns.mark[table]));
 }
 
-/** Returns the path in front of the name of a table, which the tables of one quarter share. */
+/** Returns the path prefix that all tables of a quarter share. */
 export const quarterKey = (file: string): string =>
   tableSuffix.test(file) ? file.replace(tableSuffix, "") : join(dirname(file), "/");
 
-/** @throws ImportFault if the quarter has such a table. */
+/** Adds a table. @throws ImportFault if the quarter already has it. */
 export function addTable(files: QuarterFiles, table: QuarterTable, file: TableFile): void {
   const other = files[table]?.shown;
   if (other !== undefined) {
-    const reason = `is a second ${table} beside ${other}; take one of them away`;
+    const reason = `is a second ${table} table besides ${other}; remove one of them`;
     throw new ImportFault(file.shown, null, reason);
   }
   files[table] = file;
 }
 
-/** Bytes of all tables that are joined at once. Larger tables are read several times, each time for other filings. */
+/** Maximum bytes of a quarter to join at once. A larger quarter is read several times, each time for other filings. */
 const passBytes = 12 * 1024 * 1024;
 
 /**
  * Reads a quarter filing by filing.
  * @param shown name of the quarter in messages.
- * @param take receives each filing, or the reason why it is left out.
+ * @param take receives each filing, or the reason for leaving it out.
  * @returns the rows that have too many cells, or belong to no filing, by table.
  * @throws ImportFault if a table is missing, lacks a column, or is cut off.
  */
@@ -272,7 +272,7 @@ async function readTable(
       row = cells;
       rowLine = line;
       rowLength = written.length;
-      // A line break inside of a cell is no end of the row.
+      // A line break inside a cell does not end the row.
     } else if (row.length > 0 && row.length <= names.length) {
       rowLength += written.length;
       if (rowLength > rowLengthMax) throw tooLong(line);
@@ -281,7 +281,7 @@ async function readTable(
   }
   if (line === 0) throw new ImportFault(shown, null, `is empty; ${remedy}`);
   if (row.length > 0 && row.length < names.length)
-    throw new ImportFault(shown, rowLine, `the last row breaks off; ${remedy}`);
+    throw new ImportFault(shown, rowLine, `the last row is cut off; ${remedy}`);
   finish();
 }
 
@@ -295,13 +295,13 @@ async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<string, vo
       yield* decodedLines(rest.subarray(0, end));
       rest = rest.subarray(end + 1);
     }
-    // A UTF-16 code unit takes at most three bytes, so the row is too long.
+    // A UTF-16 code unit takes at most three bytes, so this line is too long.
     if (rest.length > 3 * rowLengthMax) break;
   }
   if (rest.length > 0) yield decoded(rest);
 }
 
-/** Decodes each line by itself where some are not UTF-8. */
+/** Decodes lines: all together if they are UTF-8, else one by one. */
 function decodedLines(bytes: Buffer): string[] {
   if (isUtf8(bytes)) return bytes.toString("utf8").split("\n");
   return bytes
@@ -310,11 +310,11 @@ function decodedLines(bytes: Buffer): string[] {
     .map((line) => decoded(Buffer.from(line, "latin1")));
 }
 
-/** Largest filing that is read. The largest real ones, with 100 persons and 100 issuers, have less than a tenth. */
+/** Maximum size of a filing, in bytes. The largest real ones, with 100 persons and 100 issuers, have under a tenth. */
 const filingBytesMax = 4 * 1024 * 1024;
 export const depthMax = 20;
 
-/** Returns the reason to refuse a document. @param message begins with a line and a column if it is the parser's. */
+/** Returns the reason for refusing a document. @param message fault; a line and column in front of it are dropped. */
 export const malformed = (message: string): string =>
   `is not well-formed XML: ${message.replace(/^\d+:\d+: |\.$/g, "")}; download it again`;
 
@@ -326,11 +326,11 @@ interface Element {
 
 const newElement = (): Element => ({ content: "", children: new Map() });
 
-/** Returns the elements at a path of names below an element. */
+/** Returns all elements at a path below an element. */
 const all = (element: Element, ...path: readonly string[]): Element[] =>
   path.reduce((found, name) => found.flatMap((one) => one.children.get(name) ?? []), [element]);
 
-/** Returns the text of the first element at each name of a path. Returns null if there is none, or it is blank or `None`. */
+/** Returns the text at a path, taking the first element at each step. Returns null if there is none. */
 function first(element: Element, ...path: readonly string[]): string | null {
   let found: Element | undefined = element;
   for (const name of path) found = found?.children.get(name)?.[0];
@@ -345,7 +345,7 @@ const paths = new Map(
   ]),
 );
 
-/** Returns the cells that the row of a table would have for an element. */
+/** Returns the contents of an element as the cells of a table row. */
 function cellsOf(element: Element, table: PartTable): Cells {
   const at = (column: string) => paths.get(table)!.get(column) ?? [""];
   return {
@@ -355,8 +355,8 @@ function cellsOf(element: Element, table: PartTable): Cells {
 }
 
 /**
- * Reads a filing. The accession number is that of the header, else that in the path of the origin.
- * @throws ImportFault if the filing is cut off, is not well-formed or is too large, with its file and line.
+ * Reads a filing. Takes the accession number from its header, or else from its path.
+ * @throws ImportFault if the filing is cut off, not well-formed or too large.
  */
 export function readFormDXml(
   bytes: Buffer,
@@ -407,7 +407,7 @@ const headerFacts = {
 const headerFact = (header: string, name: keyof typeof headerFacts): string | null =>
   headerFacts[name].exec(header)?.[1] ?? null;
 
-/** Returns the part of a header about a filer. Falls back to the first filer, whose file number the others extend. */
+/** Returns the part of a header about an issuer. Falls back to the first filer, whose file number the others extend. */
 function filerOf(header: string, issuerCik: string | undefined): string {
   const filers = header.split(/^(?:FILER:|<FILER>)/m).slice(1);
   return filers.find((one) => cik(headerFact(one, "filerCik")) === issuerCik) ?? filers[0] ?? "";
@@ -415,7 +415,7 @@ function filerOf(header: string, issuerCik: string | undefined): string {
 
 const closing = "</edgarSubmission>";
 
-/** Parses the document that starts at an offset of a text. Entities of its own, which could grow without end, are faults. */
+/** Parses the document at an offset of a text. Refuses entities that it declares, which could grow without end. */
 function parse(written: string, start: number, { file }: RowOrigin): Element {
   const end = written.indexOf(closing, start);
   const lineOf = (offset: number) => written.slice(0, offset).split("\n").length;
@@ -432,7 +432,7 @@ function parse(written: string, start: number, { file }: RowOrigin): Element {
   };
   parser.on("error", ({ message }) => refuse(message));
   parser.on("opentag", ({ name }) => {
-    if (open.length > depthMax) refuse(`elements lie more than ${depthMax} deep`);
+    if (open.length > depthMax) refuse(`elements are nested more than ${depthMax} deep`);
     const element = newElement();
     const { children } = open.at(-1)!;
     const same = children.get(name);

@@ -1,7 +1,4 @@
-/**
- * Turns an address into a place without streets, and a place into its metropolitan area, by tables of ZIP codes and
- * counties.
- */
+/** Reduces addresses to places without streets, and finds metropolitan areas in tables of ZIP codes and counties. */
 import { hash } from "node:crypto";
 import { CsvError, parse } from "csv-parse/sync";
 import { ImportFault } from "#importers/import-fault.ts";
@@ -13,13 +10,13 @@ import columns from "./geography-columns.json" with { type: "json" };
 import type { Geography, Place } from "./rows.ts";
 import words from "./street-words.json" with { type: "json" };
 
-/** Address as filed. Its streets go no further than `Place` allows. */
+/** Address as filed. `Place` says what is kept of its streets. */
 interface Address {
   streets: readonly (string | null | undefined)[];
   city: string | null | undefined;
   /** USPS or EDGAR code, or the name of a state or country. */
   stateOrCountry: string | null | undefined;
-  /** Name of the country, where the filing has a cell for it. */
+  /** Name of the country, if the filing has a cell for it. */
   country?: string | null | undefined;
   zip: string | null | undefined;
 }
@@ -41,7 +38,7 @@ const countries = new Map<string, string>([
 
 function regionOf(code: string | null, country: string | null): Region {
   const named = country === null ? null : (countries.get(fold(country)) ?? null);
-  // In a US address `GA` is Georgia, in a Spanish one a province.
+  // Outside the US, a code such as `GA` means something other than Georgia.
   if (country !== null && named !== "US") return { state: null, country: named };
   if (code === null) return { state: null, country: named };
   const state = stateCode(code) ?? null;
@@ -64,7 +61,7 @@ const attention = /(?:^|[\s,;(])attn\b/i;
 const street = /[,;](?=\s*(?:\d|suite|ste|p\.?\s?o\.?))/i;
 const abbreviations = new Map(Object.entries(words.abbreviations));
 
-/** Returns the firm that a line of an address names. Returns null for a street, and for a person after `c/o`. */
+/** Returns the firm named in an address line. Returns null for a street, and for a person after `c/o`. */
 export function firmIn(line: string): string | null {
   const cared = careOf.exec(line)?.[1];
   const [first = ""] = (cared ?? line).split(street).map((part) => part.trim());
@@ -72,11 +69,11 @@ export function firmIn(line: string): string | null {
   if (endsInFirmWord.test(folded) && !streetWord.test(folded)) return first;
   const form = legalForm.exec(folded)?.[1];
   if (form !== undefined) return cutAfter(first, form);
-  // A person has two names or more, so that a single word after `c/o` is a firm's.
+  // A person has at least two names, so a single word after `c/o` is a firm.
   return cared !== undefined && /^[a-z][a-z0-9]{3,}$/.test(folded) ? first : null;
 }
 
-/** Returns the beginning of a text whose folded form is given. */
+/** Returns the beginning of a text that folds to the given words. */
 function cutAfter(written: string, folded: string): string {
   const ends = Array.from(written.matchAll(/[\s,;]|$/g), ({ index }) => index);
   const end = ends.find((one) => one > 0 && fold(written.slice(0, one)) === folded);
@@ -84,7 +81,7 @@ function cutAfter(written: string, folded: string): string {
 }
 
 const unit = String.raw`[\s,]{1,3}(?:${anyOf(suites)}\b\.?\s?#?|#)\s?[\w-]{1,9}`;
-/** A street within a text, up to its suite. What goes on in words of a firm, as in `250 Park Avenue Partners`, is none. */
+/** Matches a street in a text, up to its suite. `250 Park Avenue Partners` is a firm and does not match. */
 const streetInText = new RegExp(
   String.raw`\s{0,3}(?:\b(?:(?:residing|located) )?at )?(?:(?<![\w-])\d[\w-]{0,9}\s(?:[\w.'’-]{1,30}\s){1,4}?${anyOf(streetWords)}\b\.?(?:\s(?:[ns]\.?[ew]?|[ew])\b\.?)?|\bp\.?\s?o\.?\sbox\s\w{1,9})(?:${unit}){0,3}(?=$|[;:)]|,(?!\s${anyOf(legalForms)}\b)|\s[a-z. ]{2,30},?\s[a-z]{2}\s\d{5})`,
   "gi",
@@ -98,7 +95,7 @@ export function withoutStreets(written: string | null): string | null {
   return tidied === "" ? null : tidied;
 }
 
-/** Returns a street line without suite, in the spelling in which streets are compared. */
+/** Returns a street line as it is compared: folded, with abbreviations, without a suite. */
 const comparable = (line: string): string =>
   fold(line.replace(/#.*$/, ""))
     .replace(suite, "")
@@ -106,10 +103,10 @@ const comparable = (line: string): string =>
     .trim();
 
 const hashLength = 22;
-/** Number of addresses that a reader remembers. */
+/** Maximum number of addresses that a reader remembers. */
 const knownMax = 1000;
 
-/** Returns a reader of addresses. @param salt random text of this import, on which only hashes depend. */
+/** Returns a reader of addresses. @param salt random text of this import, for the hashes. */
 export function openPlaces(salt: string): PlaceReader {
   const read = ({ streets, city, stateOrCountry, country, zip }: Address): Place => {
     const lines = streets.flatMap((line) => text(line) ?? []);
@@ -130,7 +127,7 @@ export function openPlaces(salt: string): PlaceReader {
       firmInStreet: firms.find((firm) => firm !== null) ?? null,
     };
   };
-  // The persons of a filing share their issuer's address.
+  // The persons of a filing often share the issuer's address.
   const known = new Map<string, Place>();
   return (address) => {
     const key = JSON.stringify(address);
@@ -141,14 +138,14 @@ export function openPlaces(salt: string): PlaceReader {
   };
 }
 
-/** Lines at the beginning of a file among which its header is; files of the Census begin with a title. */
+/** Number of first lines to search for a header. Census files begin with a title. */
 const headerLines = 5;
 const delimiters = [",", "|", "\t", ";"];
 const withoutHeader = /^"?\d{3,5}"?,"?\d{4,5}"?,[^,\n]*,"?[A-Z]{2}"?(?:[,\r\n]|$)/;
 
 type Column = keyof typeof columns.aliases;
 
-/** Kind of table, the places of its columns, and the line on which its rows begin, counted from 0. */
+/** Kind of a table, the places of its columns, and the index of its first row. */
 interface Layout {
   kind: "zip_county" | "county_cbsa";
   delimiter: string;
@@ -156,7 +153,7 @@ interface Layout {
   places: Partial<Record<Column, number>>;
 }
 
-/** Returns the layout of a table of ZIPs or counties by its beginning. Returns undefined for another file. */
+/** Returns the layout of a table of ZIP codes or counties. Returns undefined if the file begins like another. */
 export function geographyLayout(beginning: string): Layout | undefined {
   if (withoutHeader.test(beginning)) {
     const places = { zip: 0, county: 1, city: 2, state: 3 };
@@ -173,7 +170,7 @@ export function geographyLayout(beginning: string): Layout | undefined {
     const layout = { delimiter, begin: at + 1, places };
     const { zip, county, title, countyFips = county } = places;
     if (title !== undefined && countyFips !== undefined) return { kind: "county_cbsa", ...layout };
-    // Many other tables have a ZIP code and the name of a county.
+    // Many other tables have a ZIP code and a county's name, but no county code.
     const value = lines[at + 1]?.split(delimiter)[county ?? -1]?.replaceAll(/["\s]/g, "");
     if (zip !== undefined && /^\d{4,5}$/.test(value ?? ""))
       return { kind: "zip_county", ...layout };
@@ -181,13 +178,13 @@ export function geographyLayout(beginning: string): Layout | undefined {
   return undefined;
 }
 
-/** How much of a ZIP code or a city lies in each county. */
+/** Share of each ZIP code or city in each county. */
 type Shares = Map<string, Map<string, number>>;
 
-/** Most characters of a market of a record. */
+/** Maximum length of a record's market, in characters. */
 const titleLengthMax = 100;
 
-/** Opens empty tables. What they say depends on the tables that are added, and not on their order. */
+/** Opens empty tables. The order in which files are added does not matter. */
 export function openGeography() {
   const zips: Shares = new Map();
   const cities: Shares = new Map();
@@ -198,7 +195,7 @@ export function openGeography() {
     const zip = cell("zip")?.padStart(5, "0").slice(0, 5);
     const county = cell("county")?.padStart(5, "0");
     if (zip === undefined || county === undefined || !/^\d{10}$/.test(zip + county)) return false;
-    // Without a weight, the county that is listed first counts most.
+    // Without weights, the county listed first counts most.
     const weight = Number(cell("weight")?.replaceAll(",", "")) || 1 / (order + 2e9);
     addShare(zips, zip, county, (known) => Math.max(known, weight));
     const [city, state] = [cell("city"), stateCode(cell("state") ?? "")];
@@ -217,15 +214,14 @@ export function openGeography() {
     return true;
   };
   return {
-    /** Adds a table. @throws ImportFault if it is damaged or has no row. */
+    /** Adds a table. @throws ImportFault if it is damaged or has no usable row. */
     add(bytes: Buffer, file: string, { kind, delimiter, begin, places }: Layout): void {
       const take = kind === "zip_county" ? addZip : addTitle;
       const taken = readRows(bytes, file, delimiter)
         .slice(begin)
         .filter((row, order) => take((name) => text(row[places[name] ?? -1]), order));
       if (taken.length > 0) return;
-      const reason =
-        "has columns of ZIP codes or counties, but no row with them; download it again";
+      const reason = "has columns for ZIP codes or counties, but no usable row; download it again";
       throw new ImportFault(file, null, reason);
     },
     marketOf({ zip, city, state, country }: Parameters<Geography["marketOf"]>[0]): string | null {
@@ -243,7 +239,7 @@ function addShare(shares: Shares, key: string, county: string, next: (known: num
   counties.set(county, next(counties.get(county) ?? 0));
 }
 
-/** Returns the county with the largest share, of equal ones the lowest. */
+/** Returns the county with the largest share, or the lowest number among equals. */
 const largest = (counties: ReadonlyMap<string, number> = new Map()): string | undefined =>
   [...counties].sort(([a, share], [b, other]) => other - share || Number(a) - Number(b))[0]?.[0];
 

@@ -1,16 +1,16 @@
 /**
- * Typed rows of public SEC filings, as read from the files of an operator's folder.
+ * Typed rows of public SEC filings, as read from an operator's files.
  *
  * Every reader trims texts, folds runs of spaces (no-break spaces included) to one, and turns blank cells and the word
- * `None` into null. Streets, phone numbers and e-mail addresses end in the readers. Of a street line only a firm that it
- * names goes on, and a hash of the address that tells equal addresses apart from others during one import.
+ * `None` into null. The readers drop streets, phone numbers and e-mail addresses. They keep only a firm named in a
+ * street line, and a salted hash, which shows during one import whether two addresses are equal.
  */
 import { rmSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { PersonRole } from "./cells.ts";
 import type { Correction } from "./corrections.ts";
 
-/** Where a row was read, for reports. */
+/** Place where a row was read, for reports. */
 export interface RowOrigin {
   /** File as the operator gave it, with the member of an archive after `!`. */
   file: string;
@@ -28,7 +28,7 @@ export interface Place {
   zip: string | null;
   /** Hash of the folded street (without suite) and ZIP, salted anew for each import; null without a street. */
   addressHash: string | null;
-  /** Firm that a street line names, such as that of `C/O Acme Management LLC`; null if none does. */
+  /** Firm named in a street line, such as `C/O Acme Management LLC`; null if there is none. */
   firmInStreet: string | null;
 }
 
@@ -40,7 +40,7 @@ export interface Issuer {
   place: Place;
 }
 
-/** Person or entity among the related persons of a Form D, not yet told apart. */
+/** Related person of a Form D, who may be an entity. */
 export interface RelatedPerson {
   first: string | null;
   middle: string | null;
@@ -55,13 +55,13 @@ export interface FormD {
   /** `0001234567-25-000001`. */
   accession: string;
   type: "D" | "D/A";
-  /** `021-400013`; null if no header or index says it. */
+  /** `021-400013`; null if no header or quarter gives it. */
   fileNumber: string | null;
-  /** `YYYY-MM-DD`; null if no header or index says it. */
+  /** `YYYY-MM-DD`; null if no header, quarter or index gives it. */
   filedOn: string | null;
   previousAccession: string | null;
   sicCode: string | null;
-  /** The primary issuer first; never empty. */
+  /** Issuers, the primary one first; never empty. */
   issuers: readonly Issuer[];
   persons: readonly RelatedPerson[];
   recipients: readonly { name: string | null; broker: string | null }[];
@@ -85,7 +85,7 @@ export interface FormD {
   minimumUsd: number | null;
   investorCount: number | null;
   allowsNonAccredited: boolean;
-  /** Remark of the filing on its amounts. */
+  /** The filing's remark on its amounts. */
   amountNote: string | null;
   origin: RowOrigin;
 }
@@ -151,38 +151,38 @@ export interface AdviserFiling {
 /** Facts of a filing of Form ADV without its schedules. */
 type AdviserFacts = Omit<AdviserFiling, "ciks" | "owners" | "funds">;
 
-/** What the SEC's daily feed of firms says of an adviser, by its latest filing. Its `filingId` is the CRD number. */
+/** Adviser in the SEC's daily feed of firms, as of its latest filing. Its `filingId` is the CRD number. */
 export interface Firm extends AdviserFacts {
-  /** Address of the firm's own site; null if it names none but pages of social networks. */
+  /** Address of the firm's own site; null if it names none, or only pages of social networks. */
   website: string | null;
 }
 
-/** Tells the metropolitan area of an address. */
+/** Tables of metropolitan areas. */
 export interface Geography {
-  /** Returns the title of the area, such as `Dallas-Fort Worth-Arlington, TX`; null if the folder does not say. */
+  /** Returns the title of an address's area, such as `Dallas-Fort Worth-Arlington, TX`; null if it is unknown. */
   marketOf(place: Pick<Place, "zip" | "city" | "state" | "country">): string | null;
 }
 
-/** A folder that was read: rows in an order that depends on their content alone. */
+/** Filings that have been read. The order of rows depends only on their content. */
 export interface Filings {
   /** Yields each filing once, by file number or else CIK, then by date and accession. */
   formD(): Iterable<FormD>;
   /** Yields each adviser's filings together, by CRD, oldest first. */
   advisers(): Iterable<readonly AdviserFiling[]>;
-  /** Returns the filings of accession numbers, in their order. */
+  /** Returns the filings with the given accession numbers, in the same order. */
   formDOf(accessions: readonly string[]): FormD[];
   /** Returns the filings of an adviser, oldest first. */
   adviserFilingsOf(crd: string): readonly AdviserFiling[];
-  /** Yields firms by CRD, each as the newest feed has it. */
+  /** Yields firms by CRD, each from the newest feed that lists it. */
   firms(): Iterable<Firm>;
-  /** Returns a firm as the newest feed has it. Returns undefined if no feed does. */
+  /** Returns a firm from the newest feed that lists it. Returns undefined if none does. */
   firmOf(crd: string): Firm | undefined;
   corrections: readonly Correction[];
   geography: Geography;
   close(): void;
 }
 
-/** Row of a member of an archive of Form ADV. Rows of one filing are joined by its FilingID, in whatever order. */
+/** Row of a Form ADV archive. The rows of a filing share its FilingID and come in any order. */
 export type AdvRow = { filingId: string } & (
   | { kind: "base"; filing: AdviserFacts }
   | { kind: "owners"; owner: AdviserOwner }
@@ -192,7 +192,7 @@ export type AdvRow = { filingId: string } & (
   | { kind: "ciks"; cik: string }
 );
 
-// The file is worth nothing after a crash, so that nothing is synced or journaled. A defensive database keeps its journal.
+// The file is useless after a crash, so nothing is synced or journaled. A defensive database would keep its journal.
 const schema = `
   pragma journal_mode = off;
   pragma synchronous = off;
@@ -205,11 +205,11 @@ const schema = `
   create index part_filing on part (filing_id);
 `;
 
-/** Rows that are written in one transaction. */
+/** Number of rows written in one transaction. */
 const batchRows = 50_000;
 
 /**
- * Opens a store. Replaces a file that a killed import has left.
+ * Opens a store. Replaces a file left by a killed import.
  * @param path file, removed by `close`.
  * @param onRow called after every 1,000 rows, with the number of rows added so far.
  */
@@ -220,7 +220,7 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
   db.exec(schema);
   db.exec("begin");
   let written = 0;
-  /** Prepares a statement that adds a row. It returns whether there was none of the same key. */
+  /** Prepares a statement that adds a row. The returned function reports whether the table changed. */
   const adder = (sql: string) => {
     const statement = db.prepare(sql);
     return (...values: (string | number)[]): boolean => {
@@ -236,7 +236,7 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
   const addDate = adder(
     "insert into filed values (?, ?) on conflict do update set filed_on = min(filed_on, excluded.filed_on)",
   );
-  /** Adds a filing. Of two with one id, keeps that of the lower rank. Returns whether it is the first. */
+  /** Adds a filing. Keeps the one of lower rank if two share an id. Reports whether it is the first with its id. */
   const addFiling = (row: object, ...key: readonly [Form, string, string, string, number]) => {
     const [form, id, , , rank] = key;
     if (add(...key, JSON.stringify(row))) return true;
@@ -258,7 +258,7 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
   const findAdviser = db.prepare(
     `${columns} = 'ADV' and length(owner) = length(?1) and owner = ?1 order by filed_on, length(id), id`,
   );
-  // Equal rows stand in two archives, or twice in one.
+  // The same row may be in two archives, or twice in one.
   const findParts = db.prepare(
     "select distinct row from part where filing_id = ? order by kind, reference, row",
   );
@@ -268,27 +268,27 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
   };
 
   return {
-    /** Adds a filing. Returns whether it is the first of its accession number; of two, the quarter's is kept. */
+    /** Adds a filing, and prefers a quarter's version. Reports whether it is the first with its accession number. */
     addFormD(filing: FormD, isQuarter: boolean): boolean {
       const { accession, fileNumber, filedOn, issuers } = filing;
       const owner = fileNumber ?? `cik:${issuers[0]!.cik}`;
       return addFiling(filing, "D", accession, owner, filedOn ?? "", isQuarter ? 0 : 1);
     },
-    /** Adds the date that an index says of a filing. */
+    /** Adds a filing's date from an index. */
     addFilingDate: (accession: string, filedOn: string): boolean => addDate(accession, filedOn),
-    /** Adds a row of an archive of Form ADV. Returns whether it is no base, or the first of its FilingID. */
+    /** Adds a row of a Form ADV archive. Returns false for a second base row of a FilingID. */
     addAdv(row: AdvRow): boolean {
       if (row.kind === "base")
         return addFiling(row.filing, "ADV", row.filingId, row.filing.crd, row.filing.filedOn, 0);
       const reference = "referenceId" in row ? row.referenceId : "";
       return addPart(row.filingId, row.kind, reference, JSON.stringify(row));
     },
-    /** Adds a firm of a feed. Of two feeds the newer is kept. @param feedOn day of the feed. */
+    /** Adds a firm from a feed. The newest feed counts. @param feedOn date of the feed. */
     addFirm(firm: Firm, feedOn: string): void {
       const { crd, filedOn } = firm;
       addFiling(firm, "feed", crd, crd, filedOn, -Date.parse(feedOn) / 86_400_000);
     },
-    /** Ends the writing, gives the dates of indexes to filings without one, and counts. */
+    /** Ends writing, fills in missing filing dates from indexes, and returns the counts. */
     seal() {
       db.exec(`
         update filing set filed_on = (select filed_on from filed where accession = id)
@@ -364,7 +364,7 @@ function joined(base: AdviserFacts, rows: readonly AdvRow[]): AdviserFiling {
 }
 
 /**
- * Reports whether of two versions of one filing the first is kept. Leaves out hashes, whose salt differs from import to
+ * Reports whether the first of two versions of a filing is kept. Ignores hashes, whose salt differs from import to
  * import, and origins, which differ from folder to folder.
  */
 function isBefore(one: object, other: object): boolean {

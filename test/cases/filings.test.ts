@@ -130,12 +130,12 @@ async function filingCases(it: CaseOf, { files, place, takeSame, refuse }: Workp
       await refuse({ ...files, [name]: cut }, new RegExp(`^${name}: is damaged or cut off \\(`));
     }
     for (const table of ["FORMDSUBMISSION", "ISSUERS", "RELATEDPERSONS", "SIGNATURES"]) {
-      const words = new RegExp(`!2025Q3_d/${table}\\.tsv:\\d+: the last row breaks off`);
+      const words = new RegExp(`!2025Q3_d/${table}\\.tsv:\\d+: the last row is cut off`);
       const broken = (text: string) => text.slice(0, text.trimEnd().lastIndexOf("\t") - 1);
       await refuse(one(files, `${table}.tsv`, broken), words);
     }
     const broken = (text: string) => text.slice(0, -60);
-    await refuse(one(files, advBase, broken), /Base_A_\d+_\d+\.csv:\d+: the last row breaks off/);
+    await refuse(one(files, advBase, broken), /Base_A_\d+_\d+\.csv:\d+: the last row is cut off/);
     const whole = files["larch.txt"] as Buffer;
     const words = /^larch\.txt:\d+: ends before <\/edgarSubmission> and is cut off/;
     await refuse({ ...files, "larch.txt": whole.subarray(0, whole.length - 100) }, words);
@@ -152,7 +152,7 @@ async function filingCases(it: CaseOf, { files, place, takeSame, refuse }: Workp
         "2026q3_d.zip is a web page",
         "2026q4_d.zip is compressed with gzip",
         "empty.txt is empty",
-        "notes.txt is not a filing",
+        "notes.txt is neither a filing nor another file that imports use",
       ],
     );
   });
@@ -242,7 +242,7 @@ async function filingCases(it: CaseOf, { files, place, takeSame, refuse }: Workp
     const hostile: readonly (readonly [Buffer, RegExp])[] = [
       [
         Buffer.from(whole.toString("latin1").replaceAll(name, outside), "latin1"),
-        /has a member that would lie outside of the archive, "\.\.\//,
+        /has a member with a path outside the archive, "\.\.\//,
       ],
       [await zipped(quarter, 0o120777), /is a symbolic link/],
       [patched((zip, at) => zip.writeUInt16LE(1, at + 8)), /ISSUERS\.tsv: is encrypted/],

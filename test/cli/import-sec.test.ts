@@ -71,13 +71,13 @@ test("an import of filings reports files, filings, vehicles and GPs, to people a
   });
   const notes = join(folder, "notes.txt");
   assert.deepEqual(filings.files_left_out, [
-    { file: notes, reason: "is not a filing, nor another file that is read" },
+    { file: notes, reason: "is neither a filing nor another file that imports use" },
   ]);
   const { named, unnamed } = filings.vehicles;
   const told = await text("import sec", folder, "--dry-run");
   const lines = [
     `Files: 4 Form D quarters, 1 Form ADV file, 1 firm feed, 1 corrections file, 1 county table, 1 ZIP code table; 1 left out:`,
-    `  ${notes} is not a filing, nor another file that is read`,
+    `  ${notes} is neither a filing nor another file that imports use`,
     `Filings: ${filings.form_d} of Form D, ${filings.form_adv} of Form ADV, ${filings.firms} firms of the firm feed; left out: none.`,
     `Vehicles: ${named} of ${named + unnamed} have a GP (${Math.floor((named * 100) / (named + unnamed))}%).`,
     `  correction in line 3 matches no record; its reason is: Meets nothing`,

@@ -290,7 +290,10 @@ test("a page that has changed refuses the sync by its address, and the old datas
   }
   const body = " ".repeat(64 * 1024 * 1024 + 1);
   sec.behave((path) => (path.includes("manifest") ? { body } : undefined));
-  assert.match(await refused(exitCodes.inputRefused), /manifest\.json .* more than 67108864 bytes\)/);
+  assert.match(
+    await refused(exitCodes.inputRefused),
+    /manifest\.json .* more than 67108864 bytes\)/,
+  );
   sec.behave((path) => (path.includes("manifest") ? { status: 500 } : undefined));
   assert.match(await refused(exitCodes.inputRefused), /manifest\.json answered 500;/);
   assert.equal(await version(), was);
@@ -327,7 +330,7 @@ test("an unfinished download is discarded, and a plain import leaves it out", as
   for (const name of ["2026q3_d.zip.part", "filings/x.txt.part"])
     writeFileSync(join(downloads, name), "PK\u0003\u0004cut");
   const { filings } = await json("import sec", folder);
-  assert.match(filings.files_left_out.at(-1).reason, /^is a download that has not ended/);
+  assert.match(filings.files_left_out.at(-1).reason, /^is an unfinished download/);
   await sync();
   assert.deepEqual(files(), firstFiles);
 });

@@ -182,7 +182,7 @@ test("a member with thousands of rows of which most cannot be read is refused wi
   const damaged = `${baseHeader}\n${'"x\n'.repeat(10_001)}`;
   await assert.rejects(
     read("base", damaged, 65_536),
-    /member\.csv:2: has more rows that cannot be read than others; download the archive again/,
+    /member\.csv:2: has more unreadable rows than readable ones; download the archive again/,
   );
 });
 
@@ -314,7 +314,10 @@ test("a feed that is damaged is refused with its line and the next step", async 
       whole.replaceAll("FirmCrdNb", "Crd"),
       /^feed\.xml:3: has no date, or no firm with a CRD number/,
     ],
-    [whole.replace("<Info", "<a>".repeat(30)), /^feed\.xml:3: .* elements lie more than 20 deep/],
+    [
+      whole.replace("<Info", "<a>".repeat(30)),
+      /^feed\.xml:3: .* elements are nested more than 20 deep/,
+    ],
     [whole.replace("<Info", `${"x".repeat(1_100_000)}<Info`), /: no element in 1048576 bytes/],
     [
       `\xff\xfe${Buffer.from(whole, "utf16le").toString("latin1")}`,

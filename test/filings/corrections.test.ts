@@ -31,30 +31,36 @@ test("each kind of correction is read with its reason and its line", () => {
   ]);
 });
 
-test("a line that is no correction is refused with its number and what to write", () => {
+test("a line that is not a correction is refused with its number and what to write", () => {
   const field = (name: string, value: string) =>
     `{"person":"p","field":"${name}","value":${value},"why":"w"}`;
   const faults: [line: string, words: RegExp][] = [
     ['{"gp":"a","is":"B"}', /corrections\.ndjson:2: needs "why"/],
-    ['{"gp":"a","was":"B","why":"w"}', /:2: is no correction; write \{"gp": ID, "is": NAME\}, or/],
-    ['{"gp":"a","why":"w"}', /:2: is no correction; write/],
-    ['{"same":["a"],"why":"w"}', /:2: is no correction; write/],
-    ['{"apart":["a","b"],"why":"w"}', /:2: has no CIK in "apart"/],
-    ['{"cik":"x","gp":"a","why":"w"}', /:2: has no CIK in "cik"/],
-    ['{"person":"p","apart":["x"],"why":"w"}', /:2: has no accession number/],
-    ['{"gp":"a","is":"\\u0007","why":"w"}', /:2: has a value that does not fit: name contains the/],
+    [
+      '{"gp":"a","was":"B","why":"w"}',
+      /:2: is not a correction; write \{"gp": ID, "is": NAME\}, or/,
+    ],
+    ['{"gp":"a","why":"w"}', /:2: is not a correction; write/],
+    ['{"same":["a"],"why":"w"}', /:2: is not a correction; write/],
+    ['{"apart":["a","b"],"why":"w"}', /:2: needs CIKs after the id in "apart"/],
+    ['{"cik":"x","gp":"a","why":"w"}', /:2: needs a CIK in "cik"/],
+    ['{"person":"p","apart":["x"],"why":"w"}', /:2: needs accession numbers in "apart"/],
+    ['{"gp":"a","is":"\\u0007","why":"w"}', /:2: has an invalid value: name contains the/],
     [
       '{"gp":"a","is":"Acme \u202eLLC","why":"w"}',
-      /:2: has a value with the unseen character U\+202E/,
+      /:2: has a value with the invisible character U\+202E/,
     ],
     [
       field("name", '"Ann\\u0085Smith"'),
-      /:2: has a value with the unseen character U\+0085; write/,
+      /:2: has a value with the invisible character U\+0085; remove/,
     ],
-    ['{"gp":"a","is":"A","why":"w\\nx"}', /:2: has in "why" the unseen character U\+000A; write/],
-    [field("title", '["x"]'), /:2: has a value that does not fit: title must be/],
-    [field("__proto__", "{}"), /:2: has a value that does not fit: __proto__ is not a member of a/],
-    [field("start_date", '"2026-02-31"'), /:2: has a value that does not fit: start_date/],
+    [
+      '{"gp":"a","is":"A","why":"w\\nx"}',
+      /:2: has a "why" with the invisible character U\+000A; remove/,
+    ],
+    [field("title", '["x"]'), /:2: has an invalid value: title must be/],
+    [field("__proto__", "{}"), /:2: has an invalid value: __proto__ is not a member of a/],
+    [field("start_date", '"2026-02-31"'), /:2: has an invalid value: start_date/],
     [field("id", '"x"'), /:2: cannot change id; correct another member/],
     ['{"gp":"a","gp":"b","why":"w"}', /:2: gives the key "gp" twice/],
     ["[1]", /:2: must be a JSON object/],

@@ -133,11 +133,11 @@ test("every file is recognised by its content, and what is none of these is list
       report.leftOut.map(({ file, reason }) => [file.slice(folder.length + 1), reason]),
     ),
     {
-      link: "is a symbolic link; name what it leads to",
-      "2026Q1_d/FORMD_metadata.json": "is not a filing, nor another file that is read",
-      "annual.txt": 'is a filing of form "10-K", not of form D',
+      link: "is a symbolic link; name the file or folder that it points to",
+      "2026Q1_d/FORMD_metadata.json": "is neither a filing nor another file that imports use",
+      "annual.txt": 'is a filing of form "10-K", not of Form D',
       "bare.xml":
-        "has no header and no accession number in its path; name its folder by it, such as 0001234567-25-000001",
+        "has no accession number in a header or in its path; name its folder after the number, such as 0001234567-25-000001",
       "denied.idx":
         "is a web page, or an error message of the site it came from; download the file again",
       "book.xlsx": "is a workbook; save its sheet as CSV",
@@ -145,7 +145,7 @@ test("every file is recognised by its content, and what is none of these is list
       empty: "is empty",
       "error.html":
         "is a web page, or an error message of the site it came from; download the file again",
-      "notes.md": "is not a filing, nor another file that is read",
+      "notes.md": "is neither a filing nor another file that imports use",
     },
   );
 });
@@ -181,7 +181,7 @@ test("a recognised file that is damaged is refused by name with the next step, a
     [{ "form.idx": undated }, /form\.idx:5: has no date/],
     [
       { ...files, "copy.tsv": files["ISSUERS.tsv"]! },
-      /copy\.tsv: is a second ISSUERS beside .*ISSUERS\.tsv; take/,
+      /copy\.tsv: is a second ISSUERS table besides .*ISSUERS\.tsv; remove/,
     ],
   ] as const)
     await refused(t, [writtenFolder(t, written)], words);
@@ -229,12 +229,12 @@ test("a quarter of headers alone, and what is no file, are left out with the nex
   const tables = join(writtenFolder(t, quarterFiles({})), "/");
   const { report } = await read(t, [archive, tables, "/dev/null"]);
   assert.deepEqual(report.files, {});
-  const headers = "is a Form D quarter without a filing; download it again";
+  const headers = "is a Form D quarter without filings; download it again";
   const reasons = Object.fromEntries(report.leftOut.map(({ file, reason }) => [file, reason]));
   assert.deepEqual(reasons, {
     [archive]: headers,
     [join(tables, "FORMDSUBMISSION.tsv")]: headers,
-    "/dev/null": "is a pipe, a socket or a device; save what comes through it as a file",
+    "/dev/null": "is a pipe, a socket or a device; save its output to a file",
   });
 });
 
