@@ -1,4 +1,4 @@
-/** Finds every firm that one filing proposes as sponsor: those of its texts and related persons, each taken or refused. */
+/** Finds the firms that a filing proposes as its sponsor, and takes or refuses each. */
 import { fold } from "#records/fold.ts";
 import type { FormD, RelatedPerson } from "#filings/rows.ts";
 import { isFundNamed } from "./classify.ts";
@@ -21,7 +21,7 @@ import clauses from "./clause-marks.json" with { type: "json" };
 import professions from "./professions.json" with { type: "json" };
 import roles from "./role-patterns.json" with { type: "json" };
 
-/** Reports whether words for a role, or for a kind of firm, match a list of `role-patterns.json`. */
+/** Reports whether a text matches a list in `role-patterns.json`. */
 const says = (list: keyof typeof roles.patterns, written: string): boolean =>
   patterns.get(list)!.test(written);
 
@@ -29,16 +29,16 @@ const patterns = new Map(
   Object.entries(roles.patterns).map(([list, all]) => [list, new RegExp(all.join("|"), "i")]),
 );
 
-/** Reports whether words for a role make a firm one that stands behind the issuer. */
+/** Reports whether a role is that of a manager or general partner, and so of a possible sponsor. */
 const isLeading = (role: string): boolean => says("managing", role) || says("partnering", role);
 
-/** Returns why a firm in a role, in the filing's words, is no sponsor, as a clause. Returns null if it may be one. */
+/** Test of a firm and its role as filed. Returns why it is not a sponsor, as a clause; null if it may be one. */
 type Objection = (firm: string, role: string) => string | null;
 
 /**
- * Returns the firms that a filing proposes, each with its evidence: those taken first, the surest ahead. Several can be
- * taken, such as co-sponsors, or the manager by its clarification and by its address. Never empty: the issuer's own stem
- * is the last.
+ * Returns the firms that a filing proposes, with their evidence: first those taken, then by confidence. Several may be
+ * taken, such as co-sponsors, or a manager named both in its clarification and in an address. The issuer itself always
+ * comes last.
  */
 export function candidatesOf(filing: FormD): Candidate[] {
   const object = objectionsTo(filing);
@@ -46,9 +46,9 @@ export function candidatesOf(filing: FormD): Candidate[] {
   const texts = textCandidates(filing, object, manager);
   const all = [...texts, ...entities, ...seriesCandidates(filing, object)].toSorted(byTrust);
   const { name } = filing.issuers[0]!;
-  const refusal = "the issuer's own name names nobody else";
+  const refusal = "the issuer's name points to nobody else";
   const own = { field: "ENTITYNAME", text: name, firm: name, refusal, why: refusal };
-  // A firm counts once by each basis.
+  // A firm counts once per basis.
   const keyOf = ({ basis, stem, isTaken }: Candidate) => `${basis} ${isTaken} ${stem}`;
   return [
     ...[...Map.groupBy(all, keyOf).values()].map(([first]) => first!),
@@ -59,28 +59,28 @@ export function candidatesOf(filing: FormD): Candidate[] {
 const byTrust = (one: Candidate, other: Candidate) =>
   Number(other.isTaken) - Number(one.isTaken) || other.confidence - one.confidence;
 
-/** Reports whether a name is that of one of the issuers, now or before. */
+/** Reports whether a firm is one of the issuers, by a current or previous name. */
 const isIssuer = (filing: FormD, firm: string): boolean =>
   filing.issuers.some(({ name, previousNames }) =>
     [name, ...previousNames].some((own) => firmKey(own) === firmKey(firm)),
   );
 
 function objectionsTo(filing: FormD): Objection {
-  // The general partner of a fund may bear its name.
+  // A fund's general partner may share its name.
   const isFund = isFundNamed(filing);
   const sellers = filing.recipients.flatMap(({ name, broker }) => [name ?? "", broker ?? ""]);
   return (firm, role) => {
     if (isIssuer(filing, firm)) return "it is the issuer";
     if (sellers.some((seller) => seller !== "" && firmKey(seller) === firmKey(firm)))
-      return "it is paid for sales (Item 12)";
+      return "it receives sales compensation (Item 12)";
     const profession = professionIn(firm);
     if (profession) return `it is ${professions[profession]}`;
     if (says("family", firm)) return "it holds a family's property";
     const clauses = role.split(/[,;/&]|\band\b/i);
     if (!clauses.some((clause) => isLeading(clause) && !says("serving", clause))) {
-      if (says("serving", role)) return `it only serves: "${role}"`;
-      if (says("owning", role)) return `it only owns: "${role}"`;
-      if (says("professional", firm)) return "it is a firm of lawyers or accountants by its name";
+      if (says("serving", role)) return `it only provides a service: "${role}"`;
+      if (says("owning", role)) return `it is only an owner: "${role}"`;
+      if (says("professional", firm)) return "its name is that of a law or accounting firm";
     }
     return filing.issuers.some(({ name }) => isDealOnly(firm, name, isFund)) ? dealOnly : null;
   };
@@ -90,16 +90,15 @@ function objectionsTo(filing: FormD): Objection {
 interface Entity {
   firm: string;
   person: RelatedPerson;
-  /** 3 for a manager or adviser, 2 for a general partner, 1 for a firm whose role only its name or a tick tells. */
+  /** 3 for a manager or adviser, 2 for a general partner, 1 for any other firm. */
   rank: number;
   objected: ReturnType<Objection>;
 }
 
 /**
- * Returns the firms among the related persons, each judged, and the manager or adviser that is taken, if one is. It goes
- * before a general partner, and either before a firm without a clarification; of several general partners the one with
- * the shortest base name is meant. A firm cannot be an officer or director itself, so that one in such a role manages
- * the issuer.
+ * Judges the firms among the related persons. Returns them, and the manager or adviser if one is taken. A manager or
+ * adviser ranks above a general partner, and both rank above other firms. Among general partners, the shortest base
+ * name wins. A firm cannot be an officer or director itself, so one listed as such manages the issuer.
  */
 function entityCandidates(filing: FormD, object: Objection) {
   const found = filing.persons.flatMap((person): Entity[] => {
@@ -118,34 +117,34 @@ function entityCandidates(filing: FormD, object: Objection) {
       field,
       text,
       firm,
-      refusal: objected ?? (isBehind ? `${best.firm} goes before it` : null),
-      why: rank > 1 ? "the filing says what it does" : "it stands among the related persons",
+      refusal: objected ?? (isBehind ? `${best.firm} ranks above it` : null),
+      why: rank > 1 ? "the filing states its role" : "it is listed among the related persons",
     });
   });
   return { entities, manager: best?.rank === 3 ? entities[found.indexOf(best)] : undefined };
 }
 
-/** Orders by rank; then names of houses before those of vehicles; general partners by length; else as filed. */
+/** Orders by rank; then puts names of vehicles last and short names of general partners first; else keeps the order. */
 function byPreference(one: Entity, other: Entity): number {
   const house = ({ firm }: Entity) => Number(says("vehicle", firm));
   const length = ({ firm, rank }: Entity) => (rank === 2 ? baseName(firm).length : 0);
   return other.rank - one.rank || house(one) - house(other) || length(one) - length(other);
 }
 
-/** Returns the firm whose series the issuer is, judged. */
+/** Judges the firm that the issuer is a series of, if any. */
 function seriesCandidates(filing: FormD, object: Objection): Candidate[] {
   const { name } = filing.issuers[0]!;
   const firm = seriesMaster(name);
   if (firm === null || ownWords(firm).length === 0) return [];
   const given = { field: "ENTITYNAME", text: name, firm, refusal: object(firm, "") };
-  const why = "the issuer is its series";
+  const why = "the issuer is one of its series";
   return [candidateOf(filing.accession, { basis: "series_master", ...given, why })];
 }
 
-/** Firm that a text names, in a chain of such firms. */
+/** Firm in a chain of firms that a text names. */
 interface Named {
   firm: string;
-  /** Its role in the words of the text, such as `Manager of the Issuer`; empty if there is none. */
+  /** Role as written, such as `Manager of the Issuer`; empty if there is none. */
   role: string;
 }
 
@@ -158,7 +157,7 @@ interface Sentence {
 
 const titles = wordsOf("titleEnds").join("|");
 
-/** Returns a pattern of `clause-marks.json` with its lists of forms and titles filled in. */
+/** Compiles a pattern of `clause-marks.json`, with the lists of forms and titles filled in. */
 const filled = (pattern: string, flags: string): RegExp =>
   new RegExp(pattern.replace("{forms}", clauses.forms).replace("{titles}", titles), flags);
 
@@ -170,15 +169,15 @@ const roleBeforeFirm = filled(clauses.roleBeforeFirm, "i");
 const fullStop = filled(clauses.fullStop, "i");
 
 /**
- * Returns the chains of a text, one a statement, so that `Manager of A, manager of the issuer; CEO of B` makes no chain
- * of A and B.
+ * Returns the chains in a text, one per statement. `Manager of A, manager of the issuer; CEO of B` therefore does not
+ * link A and B.
  */
 const chainsIn = (text: string): Named[][] =>
   (/\bby\b.*\bby\b/i.test(text) ? [text] : text.split(statementEnds)).map(chainIn);
 
 /**
- * Returns the firms that a statement names, outermost first: `officer of A, the manager of B, the general partner of the
- * issuer` gives A and B. Signature blocks, `By: B, its general partner; By: A, its manager`, run the other way.
+ * Returns the firms that a statement names, outermost first. `officer of A, the manager of B, the general partner of
+ * the issuer` gives A and B. Signature blocks, `By: B, its general partner; By: A, its manager`, run the other way.
  */
 function chainIn(text: string): Named[] {
   const marked = marks.reduce((all, [pattern, mark]) => all.replace(pattern, mark), text);
@@ -187,7 +186,7 @@ function chainIn(text: string): Named[] {
     return { isOf: part.startsWith("\u0002"), text: text.replace(fullStop, "") };
   });
   const named: Named[] = [];
-  /** Role that stands before a firm, as in `President of the Manager, Oakline LLC`. */
+  /** Role written before a firm, as in `President of the Manager, Oakline LLC`. */
   let before = "";
   for (const [i, { isOf, text: part }] of parts.entries()) {
     if (part === "") continue;
@@ -210,8 +209,8 @@ function chainIn(text: string): Named[] {
 }
 
 /**
- * Reports whether a part of a text is a firm's name. Without a legal form it needs a title before and a role after.
- * `a Delaware limited partnership` is none.
+ * Reports whether a part of a text is a firm's name. A name without a legal form needs a title before it and a role
+ * after it. `a Delaware limited partnership` is not a name.
  */
 function isFirm(part: string, isOf: boolean, role: string): boolean {
   if (!/^[\p{Lu}\p{N}]|^[a-z]+[A-Z]/u.test(part) || part.length > 150) return false;
@@ -220,14 +219,14 @@ function isFirm(part: string, isOf: boolean, role: string): boolean {
 }
 
 /**
- * Returns the firms that the words of a filing name, each judged.
- * @param manager the related entity that the filing calls manager or adviser, which goes before a mere general partner
+ * Judges the firms that the texts of a filing name.
+ * @param manager related entity that is a manager or adviser, which ranks above a mere general partner
  */
 function textCandidates(filing: FormD, objectTo: Objection, manager?: Candidate): Candidate[] {
   const object: Objection = (firm, role) =>
     objectTo(firm, role) ??
     (manager && manager.stem !== stemOf(firm) && !says("managing", role)
-      ? `${manager.firm}, a manager or adviser, goes before it`
+      ? `${manager.firm}, a manager or adviser, ranks above it`
       : null);
   const sentences: Sentence[] = [];
   const add = (field: string, text: string, chains: readonly (readonly Named[])[]) => {
@@ -260,8 +259,8 @@ interface Meant {
 }
 
 /**
- * Judges sentences together. Each means the outermost firm of its chain that passes the guards. Where they mean
- * different firms, those are the persons' own companies, and the firm counts in which the chains meet.
+ * Judges sentences together. Each means the outermost firm of its chain that is not refused. If they mean different
+ * firms, those are the persons' own companies, and the firm where the chains meet counts instead.
  */
 function judgeSentences(
   filing: FormD,
@@ -296,21 +295,21 @@ function judgeSentences(
   for (const { sentence, named } of meant) {
     if (chosen.has(stemOf(named.firm))) {
       const isStated = isLeading(named.role);
-      const why = isStated ? "the text says what it does" : "the text names no other firm";
+      const why = isStated ? "the text states its role" : "the text names no other firm";
       say(sentence, named, null, why);
       continue;
     }
-    say(sentence, named, "the chains of other persons end in other firms");
+    say(sentence, named, "other persons act through other firms");
     const meeting = sentence.chain.find(({ firm }) => chosen.has(stemOf(firm)));
-    const why = "the chains of several persons meet in it";
+    const why = "several persons act through it";
     if (meeting) say(sentence, meeting, object(meeting.firm, meeting.role), why);
   }
   return found;
 }
 
 /**
- * Returns the stems of the firms that sentences mean together: one; none, if the persons' companies have nothing in
- * common; or several co-sponsors, which stand next to the issuer with a role each.
+ * Returns the stems of the firms that sentences mean together. There is one, or none if the persons' companies have
+ * nothing in common, or several if all are co-sponsors, each with its own role at the issuer.
  */
 function chooseStems(meant: readonly Meant[]): ReadonlySet<string> {
   const stems = meant.map(({ named }) => stemOf(named.firm));
@@ -332,7 +331,7 @@ function chooseStems(meant: readonly Meant[]): ReadonlySet<string> {
   return new Set(areDirect ? stems : []);
 }
 
-/** Returns firms of street lines. A line of persons counts only if the issuer's names nobody and theirs agree. */
+/** Judges firms in street lines. Those of persons count only if the issuer's line names none and theirs agree. */
 function streetCandidates(filing: FormD, object: Objection): Candidate[] {
   const own = filing.issuers[0]!.place.firmInStreet;
   const theirs = filing.persons.flatMap(({ firmInStreet }) => firmInStreet ?? []);
@@ -349,8 +348,8 @@ function streetCandidates(filing: FormD, object: Objection): Candidate[] {
       field: own !== null && i === 0 ? "ISSUERS.STREET" : "RELATEDPERSONS.STREET",
       text: firm,
       firm,
-      refusal: object(firm, "") ?? (isShared ? null : "only some persons have their address there"),
-      why: "the address is in its care",
+      refusal: object(firm, "") ?? (isShared ? null : "only some persons' addresses name it"),
+      why: "the address names it",
     });
   });
 }

@@ -1,4 +1,4 @@
-/** Tells by names and ticks what an issuer is, a fund, a project or neither; what it invests in; which advisers are GPs. */
+/** Classifies issuers as funds, projects or neither, and finds what they invest in, by names and ticked boxes. */
 import { fold } from "#records/fold.ts";
 import type { propertyTypes, strategies } from "#records/vocabulary.ts";
 import type { AdviserFiling, AdviserFund, FormD } from "#filings/rows.ts";
@@ -7,13 +7,13 @@ import words from "./subject-words.json" with { type: "json" };
 
 export interface Classification {
   kind: "fund" | "project" | "out";
-  /** Word, tick or industry that decides. */
+  /** Word, ticked box or industry that decided. */
   reason: string;
-  /** True for a round that only brings a REIT the 100 holders it needs: no capital raised, and no signal. */
+  /** True for a round that only gives a REIT the 100 holders it needs. It raises no capital and makes no signal. */
   isAccommodation: boolean;
 }
 
-/** Returns the words that make a name one of real estate, or null. */
+/** Returns the words in a name that mean real estate, or null. */
 export function realEstateWord(name: string): string | null {
   const text = ` ${fold(name)} `;
   if (wordsOf("notRealEstate").some((words) => text.includes(` ${words} `))) return null;
@@ -21,7 +21,7 @@ export function realEstateWord(name: string): string | null {
   return words.find((word) => text.includes(` ${word} `)) ?? null;
 }
 
-/** Returns the word that makes an issuer's name one of a fund, or null. `M2MFUND` is one too, `Funding` is not. */
+/** Returns the word in an issuer's name that means a fund, or null. `M2MFUND` counts, `Funding` does not. */
 function fundWord(name: string): string | null {
   const text = fold(name);
   const program = /\b(?:portfolio|net leased?|income|program|diversified)\b.*\bdst\b/.exec(text);
@@ -35,7 +35,7 @@ function fundWord(name: string): string | null {
 
 const isIn = ({ industry }: FormD, group: string): boolean => fold(industry ?? "") === group;
 
-/** Returns what makes an issuer call itself a fund, its industry or its name, or null. A tick alone does not. */
+/** Returns the industry or word by which an issuer calls itself a fund, or null. A ticked box alone is not enough. */
 function fundReason(filing: FormD): string | null {
   if (isIn(filing, "pooled investment fund")) return "pooled by industry";
   if (isIn(filing, "reits and finance")) return `industry ${filing.industry}`;
@@ -47,9 +47,9 @@ function fundReason(filing: FormD): string | null {
 export const isFundNamed = (filing: FormD): boolean => fundReason(filing) !== null;
 
 /**
- * Returns what the issuer is.
- * @param sponsors names of the firms that stand behind it
- * @param adviserReason what a Form ADV says that makes a pooled fund one of real estate, or null
+ * Classifies a filing's issuer.
+ * @param sponsors names of the firms behind it
+ * @param adviserReason reason in a Form ADV to take a pooled fund for a real-estate fund, or null
  */
 export function classify(
   filing: FormD,
@@ -58,7 +58,7 @@ export function classify(
 ): Classification {
   const why = realEstateReason(filing, sponsors, adviserReason);
   if (why === null) {
-    const reason = `industry ${filing.industry ?? "not given"}, no word of real estate`;
+    const reason = `industry ${filing.industry ?? "not given"}, no real-estate word`;
     return { kind: "out", reason, isAccommodation: false };
   }
   const fund = fundReason(filing) ?? (filing.isPooledTicked ? "pooled interest ticked" : null);
@@ -72,7 +72,7 @@ export function classify(
 const hasRealEstateIndustry = ({ industry }: FormD) =>
   isWordOf("realEstateIndustries", fold(industry ?? ""));
 
-/** Reports whether a filing can be one of real estate, whoever stands behind it. */
+/** Reports whether a filing may concern real estate, whoever its sponsor is. */
 export const mayBeRealEstate = (filing: FormD): boolean =>
   hasRealEstateIndustry(filing) ||
   filing.isPooledTicked ||
@@ -96,7 +96,7 @@ function realEstateReason(
   return adviserReason;
 }
 
-/** Reports whether a REIT sells its 100 to 125 preferred shares of $1,000, by the amounts or by who sells them. */
+/** Reports whether a REIT sells 100 to 150 preferred shares of $1,000, judged by the amounts or by the seller. */
 function isAccommodationRound(filing: FormD): boolean {
   const isReit =
     isIn(filing, "reits and finance") ||
@@ -111,13 +111,13 @@ function isAccommodationRound(filing: FormD): boolean {
   return isListed ? amount < 1_000_000 : isRound && (filing.minimumUsd ?? 0) <= 1000;
 }
 
-/** Reports whether an adviser calls a fund one of real estate. */
+/** Reports whether an adviser reports a fund as a real-estate fund. */
 export const isRealEstateFund = ({ type }: Pick<AdviserFund, "type">): boolean =>
   fold(type ?? "") === "real estate fund";
 
 /**
- * Reports whether an adviser invests in real estate: by a fund, an offering or its own words.
- * @param offerings file numbers, and folded names of issuers, of offerings of real estate
+ * Reports whether an adviser invests in real estate, judged by its funds, their offerings and its names.
+ * @param offerings file numbers and folded issuer names of real-estate offerings
  */
 export const investsInRealEstate = (
   { legalName, businessName, otherNames, funds }: AdviserFiling,
@@ -131,7 +131,7 @@ export const investsInRealEstate = (
   ) ||
   [legalName, businessName, ...otherNames].some((name) => name && realEstateWord(name) !== null);
 
-/** Returns a function that finds the values of a list of which a folded text has a phrase. */
+/** Returns a function that finds the values whose phrases occur in a folded text. */
 function matcherOf<V extends string>(list: Readonly<Record<string, readonly string[]>>) {
   const patterns = Object.entries(list).map(
     ([value, phrases]) => [value as V, new RegExp(` (?:${phrases.join("|")}) `)] as const,
@@ -144,7 +144,7 @@ const strategiesIn = matcherOf<(typeof strategies)[number]>(words.strategies);
 const propertyTypesIn = matcherOf<(typeof propertyTypes)[number]>(words.property_types);
 const themesIn = matcherOf(words.themes);
 
-/** Returns what names say of strategies, property types and themes, each in the order of its list. */
+/** Returns the strategies, property types and themes that names mention, each in the order of its list. */
 export function subjectsOf(names: readonly string[]) {
   const folded = ` ${names.map(fold).join("   ")} `;
   const [how, what] = [strategiesIn(folded), propertyTypesIn(folded)];
@@ -171,7 +171,7 @@ const tagTests: readonly (readonly [tag: string, (filing: FormD) => boolean])[] 
   ["non_accredited_allowed", ({ allowsNonAccredited }) => allowsNonAccredited],
 ];
 
-/** Returns tags for what filings tick. */
+/** Returns the tags that apply to at least one filing. */
 export const tagsOf = (filings: readonly FormD[]): string[] =>
   tagTests.filter(([, test]) => filings.some(test)).map(([tag]) => tag);
 

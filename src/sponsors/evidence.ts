@@ -1,4 +1,4 @@
-/** Evidence that a firm stands behind an issuer or a GP: which rule found it, where, and why it was taken or refused. */
+/** Evidence that a firm is behind an issuer or a GP: which rule found it, where, and why it was taken or refused. */
 import type { Correction } from "#filings/corrections.ts";
 import type { FormD, RelatedPerson } from "#filings/rows.ts";
 import type { Evidence } from "#records/canonical.ts";
@@ -10,17 +10,17 @@ import words from "./people-words.json" with { type: "json" };
 
 export const confidenceOf: Readonly<Record<Provenance["basis"], number>> = confidence.bases;
 
-/** Firm that one filing proposes as sponsor, or a Form ADV or a correction for it. */
+/** Firm proposed as a filing's sponsor, by the filing itself, a Form ADV or a correction. */
 export interface Candidate {
   basis: Provenance["basis"];
   confidence: number;
-  /** Field of the document in the document's words, such as `RELATIONSHIPCLARIFICATION`. */
+  /** Field of the document, such as `RELATIONSHIPCLARIFICATION`. */
   field: string;
   /** Sentence or name as filed. */
   text: string;
   /** Name of the firm as filed. */
   firm: string;
-  /** Accession of a Form D; for a correction its file and line. */
+  /** Accession number of a Form D, or file and line of a correction. */
   document: string;
   isTaken: boolean;
   /** Reason for taking or refusing it, as a clause that follows "because". */
@@ -31,11 +31,11 @@ export interface Candidate {
   stem: string;
 }
 
-export const dealOnly = "its name is that of this deal";
+export const dealOnly = "it is named after this deal";
 
 /**
- * Returns a firm that a filing, or a correction, proposes.
- * @param given `why` is the reason for taking it, unless `refusal` tells why it is refused.
+ * Makes a candidate.
+ * @param given `why` is the reason for taking it; `refusal`, if given, is the reason for refusing it.
  */
 export function candidateOf(
   document: string,
@@ -57,8 +57,8 @@ export function candidateOf(
 }
 
 /**
- * Returns a filing's words for what a related person is, and the field that has them: the clarification, else the ticks.
- * @param name name of the person or firm, put together.
+ * Returns what a filing says about a related person, and in which field: the clarification, or else the ticked roles.
+ * @param name full name of the person or firm.
  */
 export function statementOf(
   { first, middle, last, clarification, roles }: RelatedPerson,
@@ -69,10 +69,10 @@ export function statementOf(
   return { field, said, text: `${name}: ${said}` };
 }
 
-/** Evidence of what its document states, unless it says otherwise. */
+/** Members of evidence that its document states outright. */
 export const stated = { firm: null, basis: "stated", confidence: 1, is_taken: 1 } as const;
 
-/** Returns what a correction says. @param firm the firm that it gives a vehicle to. */
+/** Returns a correction as a candidate. @param firm firm to which it assigns a vehicle. */
 export const correctionOf = ({ line, why: text }: Correction, firm = ""): Candidate => {
   const why = "a correction says so";
   const given = { basis: "corrected", field: "why", text, firm, why } as const;
@@ -81,8 +81,8 @@ export const correctionOf = ({ line, why: text }: Correction, firm = ""): Candid
 
 /**
  * Returns a candidate as evidence.
- * @param filing the Form D that it is from; undefined for a correction
- * @param others the same of other filings
+ * @param filing Form D that it comes from; undefined for a correction
+ * @param others candidates from other filings that say the same
  */
 export function evidenceOf(
   { document: number, isTaken, firm, field, text, basis, confidence, why }: Candidate,

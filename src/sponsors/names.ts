@@ -1,4 +1,4 @@
-/** Names in filings: a firm's base name and stem, what a name says of its bearer, and which firms only serve others. */
+/** Reads names in filings: a firm's base name and stem, what a name says about its bearer, and who serves others. */
 import { hash } from "node:crypto";
 import { editDistance } from "#records/edit-distance.ts";
 import { fold } from "#records/fold.ts";
@@ -17,18 +17,18 @@ const setsOf: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 /** Returns the words of a list of `words.json`. */
 export const wordsOf = (list: List): readonly string[] => lists[list].words;
 
-/** Reports whether a folded word stands in a list of `words.json`. */
+/** Reports whether a folded word is in a list of `words.json`. */
 export const isWordOf = (list: List, word: string): boolean => setsOf.get(list)!.has(word);
 
 const generic = ["vehicle", "trade", "business", "assets", "properties", "idle"] as const;
 const numeral =
   /^(?:!|\d+ ?[a-z]?|iii?[a-d]|(?:(?!$)x{0,3}(?:ix|iv|v?i{0,3})|(?=\w{4})c{0,3}(?:xc|xl|lx{0,3})(?:ix|iv|v?i{0,3}))(?<!^)(?: [a-z])?)$/;
 
-/** Signs that a name may hold one of the spellings below. Most names hold none, and are read faster. */
+/** Signs of one of the spellings below. Most names have none, which makes reading them faster. */
 const mayBeRespelled =
   /[(./&]|\b(?:series of|limited|general|managing|trust|dba|co-? ?invest|l l c|l p)/i;
 
-/** Spellings that would hide a form or a role from a reading word by word. */
+/** Replacements for spellings that would hide a form or role when a name is read word by word. */
 const respelled = respellings.patterns.map(
   ([pattern, flags, short]) => [new RegExp(pattern!, flags), short!] as const,
 );
@@ -63,11 +63,11 @@ interface Core {
   stem: string;
 }
 
-/** Cores of names by name: each is asked for several times while its filing is judged. */
+/** Cores by name. Each is needed several times while its filing is judged. */
 const cores = new Map<string, Core>();
 const coresMax = 200;
 
-/** Cuts forms, numerals and role words from the end, as long as a word of the firm's own is left. */
+/** Cuts forms, numerals and role words from the end, as long as a distinctive word is left. */
 function coreOf(name: string): Core {
   const known = cores.get(name);
   if (known) return known;
@@ -97,8 +97,8 @@ const textOf = (tokens: readonly Token[]) => tokens.map(({ text }) => text).join
 export const stemOf = (name: string): string => coreOf(name).stem;
 
 /**
- * Returns the name of the firm in a vehicle's or a firm's name, with readable capitals. A stem of one word keeps the
- * trade word that follows, since `Golden` alone would name nobody.
+ * Returns the firm's name from a vehicle's or firm's full name, in readable capitals. A stem of one word keeps the
+ * trade word that follows, since `Golden` alone would identify nobody.
  */
 export function baseName(name: string): string {
   const { kept, cut } = coreOf(name);
@@ -106,13 +106,13 @@ export function baseName(name: string): string {
   return readable(textOf(isShort ? [...kept, cut[0]!] : kept), name);
 }
 
-/** Returns the words of a name that are its own: no form, role, trade, kind of property or numeral at the end. */
+/** Returns the distinctive words of a name, without forms, roles, trades, kinds of property and final numerals. */
 export const ownWords = (name: string): string[] =>
   coreOf(name)
     .kept.filter(isDistinctive)
     .map(({ word }) => word.replaceAll(" ", ""));
 
-/** Returns a key that is short enough for an id, of 200 characters, and for a few more after it. What is longer ends in its hash. */
+/** Shortens a key to 180 characters, which leaves room for a suffix in an id of 200. A shortened key ends in a hash. */
 export const shortKey = (key: string): string =>
   key.length <= 180
     ? key
@@ -120,7 +120,7 @@ export const shortKey = (key: string): string =>
 
 /**
  * Returns a name in mixed case if it is all capitals or all small letters. Numerals and acronyms keep their capitals.
- * @param whole the name that `name` is part of, whose letters tell
+ * @param whole name that `name` is part of; its letters decide
  */
 export function readable(name: string, whole = name): string {
   const text = name.replace(/\s+/g, " ").trim();
@@ -149,13 +149,13 @@ function capitalise(part: string, index: number, count: number): string {
 
 const isStrongForm = (word: string) => isForm(word) && !isWordOf("weakForms", word);
 
-/** Reports whether a name of several words ends in a legal form that is no surname. */
+/** Reports whether a name of several words ends in a legal form that is not also a surname. */
 export function hasForm(name: string): boolean {
   const words = wordsIn(name);
   return words.length > 1 && isStrongForm(words.at(-1)!);
 }
 
-/** Reports whether a text of several words ends in a legal form, or in another word that ends names of firms. */
+/** Reports whether a text of several words ends in a legal form, or in another word that ends firms' names. */
 export function isFirmLike(text: string): boolean {
   const words = wordsIn(text);
   const last = words.at(-1)!;
@@ -165,12 +165,12 @@ export function isFirmLike(text: string): boolean {
 
 const isBlank = (part: string | null) => part === null || isWordOf("placeholders", fold(part));
 
-/** Returns the name of a related person that is an entity, put together again. Returns null for a person. */
+/** Returns the full name of a related person that is an entity. Returns null for a natural person. */
 export function entityOf({ first, middle, last }: RelatedPerson): string | null {
   const rest = [first, middle].filter((part) => !isBlank(part)) as string[];
   if (last === null || isBlank(last))
     return rest.length > 0 && isFirmLike(rest.join(" ")) ? rest.join(" ") : null;
-  // `Na` is a first name too, and a role may stand before a person.
+  // `Na` is also a first name, and the first name of a person may hold a role.
   const isNamed = (first === "Na" && !last.includes(" ")) || isWordOf("self", fold(first ?? ""));
   const isPlaceheld = first !== null && !isNamed;
   if (rest.length === 0) return isPlaceheld || isFirmLike(last) ? last : null;
@@ -189,7 +189,7 @@ function isSuffix(part: string): boolean {
   return words.some(isStrongForm) && words.every((word) => isForm(word) || word === "gp");
 }
 
-/** Reports whether a name is that of an address, such as `1577 Pomeroy`. `12th Street Capital` is a firm's. */
+/** Reports whether a name is an address, such as `1577 Pomeroy`. `12th Street Capital` is a firm. */
 export function isAddressLike(name: string): boolean {
   const words = coreWords(name);
   if (!/^\d+(?:st|nd|rd|th)?$/.test(words[0] ?? "") || words.length < 2) return false;
@@ -198,11 +198,11 @@ export function isAddressLike(name: string): boolean {
   return /^\d+$/.test(words[0]!) ? hasStreet || !isFirm : hasStreet && !isFirm;
 }
 
-/** Reports whether a name has a word of streets in it. */
+/** Reports whether a name contains a word for a street. */
 export const namesStreet = (name: string): boolean =>
   coreWords(name).some((word) => isWordOf("streets", word));
 
-/** Returns a name as two that mean one firm are equal: folded, without legal form. */
+/** Returns a name in the form in which names of one firm are equal: folded, without its legal form. */
 export const firmKey = (name: string): string => {
   const words = [...wordsIn(name)];
   while (words.length > 1 && isForm(words.at(-1)!)) words.pop();
@@ -244,7 +244,7 @@ export function isDealOnly(firm: string, issuer: string, isFund: boolean): boole
     : !isAlike(own[0]!, theirs[0]!);
 }
 
-/** Reports whether two words are equal but for one typing error in a word of five letters or more. */
+/** Reports whether two words are equal, or both have at least five letters and differ by one typing error. */
 export const isAlike = (a: string, b: string) =>
   a === b ||
   (Math.min(a.length, b.length) >= 5 &&
@@ -257,11 +257,14 @@ export function ownerName({ name }: AdviserOwner) {
   return { first, middle, last: [last, ...more].filter(Boolean).join(" ") };
 }
 
-/** Returns a key by which spellings of a person's name mostly agree: first and last name, folded, without middle names. */
+/** Returns a key that is mostly equal for spellings of a person's name: folded first and last name, no middle names. */
 export const personKey = ({ first, last }: Pick<RelatedPerson, "first" | "last">): string =>
   `${fold(first ?? "").split(" ")[0]} ${fold(last ?? "")}`;
 
-/** Returns a value of the most frequent spelling; of equals the longest, then the first by bytes. @param values at least one. */
+/**
+ * Returns a value with the most frequent spelling. Among equals, takes the longest, then the first in sort order.
+ * @param values at least one.
+ */
 export function mostFrequent<T>(values: readonly T[], spell: (value: T) => string = String) {
   const spelled = [...Map.groupBy(values, spell)].sort(
     ([a, some], [b, others]) =>
@@ -270,7 +273,7 @@ export function mostFrequent<T>(values: readonly T[], spell: (value: T) => strin
   return spelled[0]![1][0]!;
 }
 
-/** Returns the firm whose series an issuer is, as its name says. */
+/** Returns the firm that an issuer is a series of, by its name. Returns null if it is not a series. */
 export function seriesMaster(name: string): string | null {
   const [, ...after] = name.split(/\bseries of\s+(?:the\s+)?/i);
   return after.at(-1)?.trim() || null;
@@ -287,8 +290,8 @@ const professionOf = new Map(
 );
 
 /**
- * Returns the profession of a firm that serves others, or null. Words may follow a listed name of two words or more;
- * after one of a single word only words of service firms, so that `Vista Homes` is not `Vista`.
+ * Returns the profession of a firm that serves others, or null. Any words may follow a listed name of several words.
+ * Only words of service firms may follow one of a single word, so that `Vista Homes` is not `Vista`.
  */
 export function professionIn(name: string): Profession | null {
   const words = listedName(name).split(" ");

@@ -1,4 +1,4 @@
-/** Tells what filings report, and when: offerings with their totals, and signals, which are what is new in each filing. */
+/** Derives offerings and their totals from filings, and signals from what is new in each filing. */
 import type { AdviserFiling, Firm, FormD } from "#filings/rows.ts";
 import type { CanonicalSignal, EvidenceDocument } from "#records/canonical.ts";
 import { cut } from "#records/fields.ts";
@@ -7,8 +7,8 @@ import { isRealEstateFund, realEstateWord } from "./classify.ts";
 import { ownerName, readable, shortKey } from "./names.ts";
 
 /**
- * Returns the date of a filing. One that no header and no index dates has the year of its accession number, which is
- * that of its submission.
+ * Returns the date of a filing. If it is unknown, returns the year in the accession number, which is the year of
+ * submission.
  */
 export function filedOn({
   filedOn: date,
@@ -19,7 +19,7 @@ export function filedOn({
   return String(year < 93 ? 2000 + year : 1900 + year);
 }
 
-/** Returns a filing as the document that evidence is from. */
+/** Returns a filing as a document that evidence cites. */
 export const formOf = (filing: FormD) =>
   ({
     form: `Form ${filing.type}`,
@@ -66,7 +66,7 @@ const sum = (amounts: readonly (number | null)[]): number | null => {
   return known.length > 0 && Number.isSafeInteger(total) ? total : null;
 };
 
-/** Amounts of offerings by the latest notice of each, summed up, and the earliest first sale. */
+/** Adds up the amounts in the latest notice of each offering, and finds the earliest first sale. */
 export function totalsOf(offerings: readonly Offering[]) {
   const latest = offerings.map((offering) => offering.at(-1)!);
   return {
@@ -83,7 +83,7 @@ export function totalsOf(offerings: readonly Offering[]) {
 
 const wholeDollars = new Intl.NumberFormat("en-US");
 
-/** Returns an amount as texts show it, such as `$12.5m`. */
+/** Formats an amount for a text, such as `$12.5m`. */
 function money(usd: number): string {
   const [divisor, unit] =
     Math.abs(usd) >= 999_950_000 ? [1e9, "bn"] : Math.abs(usd) >= 999_950 ? [1e6, "m"] : [1, ""];
@@ -95,7 +95,7 @@ function money(usd: number): string {
 
 type SignalType = NonNullable<CanonicalSignal["type"]>;
 
-/** A signal without what follows from the vehicle or adviser that it is of. */
+/** A signal without the members that its vehicle or adviser determines. */
 export type Signal = Pick<
   CanonicalSignal,
   "id" | "type" | "title" | "summary" | "date" | "amount_usd" | "amount_basis" | "url"
@@ -105,7 +105,7 @@ const amountOf = (amount_usd: number | null, amount_basis: NonNullable<Signal["a
   amount_usd === null ? {} : { amount_usd, amount_basis };
 
 /**
- * Returns the signals of an offering. A first sale, a full subscription and a general solicitation are told once.
+ * Returns the signals of an offering. Reports a first sale, a full subscription and a general solicitation only once.
  * @param isNewFund true if this is the first offering of a fund.
  */
 export function offeringSignals(offering: Offering, isNewFund: boolean): Signal[] {
@@ -158,10 +158,10 @@ export function offeringSignals(offering: Offering, isNewFund: boolean): Signal[
   return signals;
 }
 
-/** Smallest change of assets under management that is a signal, as a share. */
+/** Smallest change in assets under management that makes a signal, as a fraction. */
 const aumChangeMin = 0.01;
 
-/** Returns the signals of an adviser's filings, oldest first: what each reports that the one before did not. */
+/** Returns the signals of an adviser: what is new in each of its filings. @param filings oldest first. */
 export function adviserSignals(filings: readonly AdviserFiling[]): Signal[] {
   const signals: Signal[] = [];
   const known = new Set<string>();
@@ -178,7 +178,7 @@ export function adviserSignals(filings: readonly AdviserFiling[]): Signal[] {
         ...source,
         ...rest,
       });
-    /** Reports whether no filing before had a fund or person. In an adviser's first filing nothing is new. */
+    /** Reports whether a fund or person is in no earlier filing. Nothing is new in an adviser's first filing. */
     const isNew = (type: SignalType, subject: string): boolean => {
       const isKnown = known.has(`${type} ${subject}`);
       known.add(`${type} ${subject}`);

@@ -1,4 +1,4 @@
-/** Puts the principals of a GP together from every filing that names them. Nobody is merged across GPs. */
+/** Assembles the principals of a GP from every filing that names them. Nobody is merged across GPs. */
 import type { Correction } from "#filings/corrections.ts";
 import type { AdviserFiling, FormD, RelatedPerson } from "#filings/rows.ts";
 import type { CanonicalPrincipal, Evidence, EvidenceDocument } from "#records/canonical.ts";
@@ -19,11 +19,12 @@ type Band = (typeof ownershipBands)[number];
 interface Mention {
   /** Subject of the filing: `crd:N` of an adviser, `cik:N` of an issuer. */
   subject: string;
-  /** Filing, whose number is its accession number or FilingID. */
+  /** Filing, by its accession number or FilingID. */
   source: EvidenceDocument;
   date: string;
-  /** Field of the filing, and the person with his title as filed. */
+  /** Field of the filing. */
   field: string;
+  /** Person and title as filed. */
   text: string;
   first: string;
   middle: string | null;
@@ -35,7 +36,7 @@ interface Mention {
   roles: Role[];
   band: Band | null;
   since: string | null;
-  /** Link of the subject to the GP. */
+  /** Link between the subject and the GP. */
   link: Pick<Provenance, "basis" | "confidence">;
 }
 
@@ -47,9 +48,9 @@ const rolesIn = (title: string | null): Role[] =>
   titleRoles.filter(([pattern]) => pattern.test(title ?? "")).map(([, role]) => role);
 
 /**
- * Returns the principals of a GP, by id, each with the keys that it claims and its evidence.
- * @param advisers the Form ADV filings of its CRD numbers, oldest first.
- * @param unmet corrections that met nothing so far. Those that meet a person are taken out.
+ * Returns the principals of a GP, sorted by id, each with the keys that it claims and its evidence.
+ * @param advisers Form ADV filings under its CRD numbers, oldest first.
+ * @param unmet corrections that have matched nothing so far. Those that match a person are removed.
  * @param publicId function that returns the public id of a key.
  */
 export function principalsOf(
@@ -62,10 +63,10 @@ export function principalsOf(
   const mentions = [...advisers.flatMap(adviserMentions), ...gp.vehicles.flatMap(vehicleMentions)];
   const aparts = corrections.filter((one) => one.kind === "personApart");
   const fields = corrections.filter((one) => one.kind === "personField");
-  /** Returns keys and their public ids, by which corrections may name a person. */
+  /** Returns the keys and public ids by which corrections may name a person. */
   const idsOf = (keys: readonly string[]) =>
     new Set(aparts.length + fields.length === 0 ? [] : [...keys, ...keys.map(publicId)]);
-  /** Corrections by the people that they part. */
+  /** Corrections that split people, by each resulting person. */
   const parted = new Map<Person, Correction[]>();
   const people = group(mentions).flatMap((person) => {
     let parts = [person];
@@ -102,7 +103,7 @@ export function principalsOf(
     .sort((a, b) => (a.principal.id < b.principal.id ? -1 : 1));
 }
 
-/** Returns the filings that name a person as evidence, the newest first, each sentence of a subject once. */
+/** Returns the filings that name a person as evidence, newest first. A subject's sentence appears only once. */
 function namesOf(person: Person): Evidence[] {
   const byDate = person.toSorted((a, b) => Number(a.date < b.date) - Number(a.date > b.date));
   const said = ({ subject, field, text }: Mention) => [subject, field, text].join("\n");
@@ -116,7 +117,7 @@ function namesOf(person: Person): Evidence[] {
   });
 }
 
-/** Reports whether a person has a first and a last name, with a letter or digit each. */
+/** Reports whether a person's first and last names each have a letter or digit. */
 const isPersonal = ({ first, last }: Pick<RelatedPerson, "first" | "last">): boolean =>
   fold(first ?? "") !== "" && fold(last ?? "") !== "";
 
@@ -165,7 +166,7 @@ const vehicleMentions = ({ cik, filings, link }: Vehicle<FormD>): Mention[] =>
           ...nameParts(person),
           crd: null,
           title: clarification === null ? `${said} of ${issuer}` : `${role} (${issuer})`,
-          // After "of" stands a firm and its role: "Manager of A, the General Partner of the Issuer".
+          // The words after "of" describe a firm: "Manager of A, the General Partner of the Issuer".
           roles: [...roles, ...rolesIn(clarification?.split(/\b(?:of|for|at)\b/i)[0] ?? null)],
           band: null,
           since: null,
@@ -177,7 +178,7 @@ const vehicleMentions = ({ cik, filings, link }: Vehicle<FormD>): Mention[] =>
 const suffixes = /[\s,]+(jr|sr|ii|iii|iv)\.?$/i;
 const blank = /^(?:n\/?a|none|[-._*]+)$/i;
 
-/** Returns the parts of a name in readable capitals, the suffix apart. */
+/** Returns the parts of a name in readable capitals, with the suffix on its own. */
 function nameParts({ first, middle, last }: Pick<RelatedPerson, "first" | "middle" | "last">) {
   const suffix = suffixes.exec(last!)?.[1]?.toLowerCase() ?? "";
   return {
@@ -207,8 +208,8 @@ const nameOf = ({ first, last, suffix }: Mention) => fold(`${first} ${last} ${su
 const crdOf = (person: Person) => person.find(({ crd }) => crd !== null)?.crd ?? null;
 
 /**
- * Groups mentions by person: equal names but for middle ones, and names that one edit in a word of five letters or more
- * makes equal. Different individual CRD numbers and suffixes stay apart.
+ * Groups mentions by person. Two names match if they are equal apart from middle names, or differ by one edit in a word
+ * of five letters or more. Different individual CRD numbers or suffixes never match.
  */
 function group(mentions: readonly Mention[]): Person[] {
   const byName = [...Map.groupBy(mentions, nameOf)].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -235,13 +236,13 @@ function group(mentions: readonly Mention[]): Person[] {
   return people.map((one) => one.mentions);
 }
 
-/** Parts mentions of one name by individual CRD number. Those without one go with the only person there is. */
+/** Splits mentions of one name by individual CRD number, if there are several numbers. */
 function byCrd(mentions: readonly Mention[]): Mention[][] {
   const crds = new Set(mentions.flatMap(({ crd }) => crd ?? []));
   return crds.size < 2 ? [[...mentions]] : [...Map.groupBy(mentions, ({ crd }) => crd).values()];
 }
 
-/** Reports whether one edit in a word of five letters or more makes two names equal. */
+/** Reports whether two names differ by one edit in a word of five letters or more. */
 function isSpelling(name: string, other: string): boolean {
   const [words, others] = [name.split(" "), other.split(" ")];
   const different = words.filter((word, i) => word !== others[i]);
@@ -250,9 +251,9 @@ function isSpelling(name: string, other: string): boolean {
 }
 
 /**
- * Gives each person a key, the lowest of those of all that names him, and tells which keys he claims. People who share
- * the lowest have their individual CRD number after it, or another key of their own, or a number. A key that several
- * could claim is of the one whose key it is, else of the one with the better link, else of the one with the lower key.
+ * Gives each person an id and a list of other keys to claim. The id is the person's lowest key. People who share it get
+ * it with their individual CRD number, or another of their keys, or the shared key with a number. A key that several
+ * people could claim goes to the one whose id it is, or else to the better link, or else to the lower key.
  */
 function keyed(people: readonly Person[]) {
   const ranked = people
@@ -285,8 +286,8 @@ function keyed(people: readonly Person[]) {
 }
 
 /**
- * Returns every key that a person could have, also if others have his name. Of those with a number only the first two,
- * which people have whom corrections part.
+ * Returns every key that a person could have, including those given when people share a name. Numbers go only up to 3,
+ * which is enough for people whom corrections split.
  */
 const possibleKeys = (person: Person): string[] => {
   const crd = crdOf(person);
@@ -295,20 +296,20 @@ const possibleKeys = (person: Person): string[] => {
   return keysOf(person).flatMap((key) => ends.map((end) => key + end));
 };
 
-/** Returns the keys of all that names a person, the lowest first. */
+/** Returns the keys of all mentions of a person, lowest first. */
 const keysOf = (person: Person): string[] =>
   [...new Set(person.map((mention) => shortKey(`${mention.subject}/${nameOf(mention)}`)))].sort();
 
 const isStated = ({ subject }: Mention) => subject.startsWith("crd:");
 
-/** Maximum number of characters of a first, middle or last name. */
+/** Maximum length of a first, middle or last name, in characters. */
 const partMax = 200;
 
 function principalOf(id: string, { key }: ResolvedGp<FormD>, person: Person): CanonicalPrincipal {
   const orderOf = ({ date, source }: Mention) => `${date} ${source.number}`;
   const byDate = person.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
   const latest = byDate.at(-1)!;
-  // An adviser's statement on its own people goes before an issuer's.
+  // An adviser's statement about its own people counts more than an issuer's.
   const { title, band } = byDate.findLast(isStated) ?? latest;
   const named = mostFrequent(
     byDate.some(isStated) ? byDate.filter(isStated) : byDate,

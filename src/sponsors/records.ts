@@ -41,7 +41,7 @@ import type { ResolvedGp, Vehicle } from "./vehicles.ts";
 type FiledVehicle = Vehicle<FormD>;
 type FiledGp = ResolvedGp<FormD>;
 
-/** Yields an entry for each record: GPs with their principals first, then what their vehicles report. */
+/** Yields an entry for each record: GPs with their principals first, then projects and signals of all vehicles. */
 export function* recordsOf(
   filings: Filings,
   resolution: Resolution,
@@ -114,7 +114,7 @@ function gpRecord(
   geography: Geography,
 ): CanonicalGp {
   const { vehicles, legalName } = gp;
-  // The newest speaks first, the others of what it leaves out.
+  // The newest statement counts. Older ones fill in what it leaves out.
   const said = [...(latest ? [latest] : []), ...firms].sort((one, other) => byDate(other, one));
   const sized = said.find(({ aumUsd }) => aumUsd !== null);
   const placed = said.find((one) => one.place.city !== null) ?? said[0];
@@ -176,15 +176,15 @@ function gpRecord(
   };
 }
 
-/** Number of vehicles from which on a GP is called a serial filer. */
+/** Minimum number of vehicles of a serial filer. */
 const serialVehicles = 5;
 
 type Texts = readonly (string | null | undefined)[];
 
-/** Returns texts that say something, each once. */
+/** Returns the texts that are not empty, each once. */
 const known = (texts: Texts): string[] => [...new Set(texts.flatMap((text) => text || []))];
 
-/** Returns ids by register, each once and sorted, without registers that have none. */
+/** Returns ids by register, sorted and each once. Leaves out registers without ids. */
 const externalIds = (ids: Partial<Record<keyof ExternalIds, Texts>>): ExternalIds =>
   Object.fromEntries(
     Object.entries(ids)
@@ -197,7 +197,7 @@ const fileNumbers = (forms: readonly FormD[]) =>
 const ciksOf = ({ filings }: FiledVehicle) =>
   filings.flatMap(({ issuers }) => issuers.map(({ cik }) => cik));
 
-/** Returns a function that finds the fund that an adviser reports for a vehicle, by file number or else by name. */
+/** Returns a function that finds a vehicle's fund among those of an adviser, by file number or else by name. */
 function fundFinder(funds: readonly AdviserFund[]) {
   const byName = Map.groupBy(funds, ({ name }) => fold(name));
   const offered = funds.flatMap((fund) => fund.formDFiles.map((file) => ({ file, fund })));
@@ -213,7 +213,7 @@ function fundFinder(funds: readonly AdviserFund[]) {
 
 type FindFund = ReturnType<typeof fundFinder>;
 
-/** Returns the funds that an adviser reports, with what their notices say, and the other funds of a GP's notices. */
+/** Returns a GP's funds: those that its adviser reports, with facts from their notices, and those only in notices. */
 function fundsOf(gp: FiledGp, adviser: AdviserFiling | undefined, findFund: FindFund): Fund[] {
   const vehicles = gp.vehicles.filter(({ kind }) => kind === "fund");
   const offered = Map.groupBy(vehicles, (vehicle) => findFund(vehicle) ?? vehicle);
@@ -246,7 +246,7 @@ function fundsOf(gp: FiledGp, adviser: AdviserFiling | undefined, findFund: Find
   return funds.filter(({ name }) => fold(name) !== "").sort(largestFirst);
 }
 
-/** Reports whether an adviser reports a vehicle as a feeder, whose master counts what it sold. */
+/** Reports whether a fund is a feeder of a reported master, which already counts its sales. */
 const isFeeder = (fund: AdviserFund | undefined, funds: readonly AdviserFund[]): boolean =>
   fund?.isFeeder === true &&
   funds.some(({ fundId }) => fundId !== null && fundId === fund.masterFundId);
@@ -260,7 +260,7 @@ function provenanceOf(gp: FiledGp, latest: AdviserFiling | Firm | undefined): Pa
   );
 }
 
-/** Returns the provenance of a vehicle's link to its GP; what is named by nobody states only itself. */
+/** Returns the provenance of a vehicle's link to its GP. Without a link, the vehicle states only itself. */
 function linkProvenance(vehicle: FiledVehicle): Partial<Provenance> {
   const { filings, link } = vehicle;
   const filing = link === null ? undefined : filingOf(vehicle, link.evidence);
@@ -339,7 +339,7 @@ const filingOf = ({ filings }: FiledVehicle, { document }: Candidate): FormD | u
 const bestFirst = (one: Evidence, other: Evidence) =>
   other.is_taken - one.is_taken || other.confidence - one.confidence;
 
-/** Returns whom the filings of a project propose as sponsor and, if nobody is, the persons of the latest. */
+/** Returns the firms proposed as a project's sponsor and, without a GP, the persons of the latest filing. */
 function projectEvidence(
   vehicle: FiledVehicle,
   candidates: readonly Candidate[],
@@ -351,7 +351,7 @@ function projectEvidence(
   const rows = [...Map.groupBy(all, said).values()].map(([one, ...others]): Evidence => {
     const row = evidenceOf(one!, filingOf(vehicle, one!), others);
     if (!one!.isTaken || one!.stem === link?.evidence.stem) return row;
-    const weak = `a GP takes a confidence of ${minConfidence}`;
+    const weak = `a link to a GP needs a confidence of ${minConfidence}`;
     const why = link === null ? weak : "better evidence names another firm";
     return { ...row, is_taken: 0, why };
   });
@@ -359,13 +359,13 @@ function projectEvidence(
   const persons = latest.persons.filter((one) => link === null && entityOf(one) === null);
   const named = persons.map((person): Evidence => {
     const { field, text } = statementOf(person);
-    const why = "a person is no sponsor";
+    const why = "a person is not a sponsor";
     return { ...formOf(latest), ...stated, field, text, is_taken: 0, why };
   });
   return [...rows.sort(bestFirst), ...named];
 }
 
-/** Returns what makes a GP: corrections, its own Form ADV, what the feed of firms adds to it, and the best evidence of each vehicle. */
+/** Returns the evidence for a GP: corrections, its Form ADV, news from the feed of firms, and its vehicles' links. */
 function gpEvidence(
   { vehicles }: FiledGp,
   advisers: readonly AdviserFiling[],
@@ -375,7 +375,7 @@ function gpEvidence(
   const [latest, ...older] = advisers.toReversed();
   const others = older.map(({ filingId }) => filingId);
   const named = latest && { field: "1A", text: latest.legalName, firm: latest.legalName };
-  const why = "an adviser speaks of itself";
+  const why = "the adviser says so itself";
   const fed = firms.flatMap((firm) => {
     const { legalName, aumUsd, website } = firm;
     const isNewer = latest === undefined || byDate(firm, latest) > 0;

@@ -1,15 +1,16 @@
 /**
- * Resolves sponsors: tells which firm stands behind each issuer, and which firms are one GP.
+ * Resolves sponsors: finds out which firm is behind each issuer, and which firms are one GP.
  *
- * 1. Every filing is classified. Those of real estate are grouped by issuer, each issuer a vehicle with one CIK.
- * 2. A vehicle's sponsor is that of its best evidence: a correction; the file number of its offering in an adviser's
- *    Form ADV; a firm named in a text or among the related persons; a fund of its name in one adviser's Form ADV, if a
- *    second fact agrees.
- * 3. Firms become GPs. Firms of one stem are one GP if they share a state, an address or a person. A firm that one
- *    adviser of its state is called like is that adviser. Name and state never make one GP of two CRD numbers.
- * 4. Vehicles that nothing names join the one GP with whose vehicles they share an address and a person. Several that
- *    share both, and the first words of their names, make a GP called by those words.
- * 5. Advisers that invest in real estate are GPs without any vehicle, too. The feed of firms alone makes no GP.
+ * 1. Every filing is classified. Real-estate filings are grouped by issuer: each issuer is a vehicle, with one CIK.
+ * 2. The best evidence decides who is a vehicle's sponsor: a correction; the file number of its offering in an
+ *    adviser's Form ADV; a firm named in a text or among the related persons; or a fund of its name in only one
+ *    adviser's Form ADV, if a second fact agrees.
+ * 3. Firms become GPs. Firms with the same stem are one GP if they share a state, an address or a person. A firm is an
+ *    adviser if only one adviser in its state has its name. Name and state never merge two CRD numbers into one GP.
+ * 4. Vehicles without a named sponsor join a GP if its vehicles, and no other GP's, share an address and a person with
+ *    them. If no GP's vehicles do, several that share both become a GP named after the words that begin all their
+ *    names.
+ * 5. Advisers that invest in real estate are GPs even without a vehicle. The feed of firms alone makes nobody a GP.
  *
  * The result depends on the rows alone, not on their order.
  */
@@ -45,14 +46,14 @@ export interface Resolution {
   vehicles: readonly Vehicle[];
   /** Number of filings left out, by reason. */
   leftOut: ReadonlyMap<string, number>;
-  /** Corrections that met nothing; those of persons are known once all records were made. */
+  /** Corrections that matched nothing. Those of persons are settled only after all records are made. */
   unmet: Set<Correction>;
-  /** Returns all that a vehicle's filings let one weigh, the latest first. @param filings oldest first. */
+  /** Returns all candidates from a vehicle's filings, those of the latest first. @param filings oldest first. */
   candidatesOf: (filings: readonly FormD[]) => Candidate[];
 }
 
 export interface ResolveOptions {
-  /** Lowest confidence of a link to a GP. */
+  /** Minimum confidence of a link to a GP. */
   minConfidence: number;
   /** Returns the public id that a key gets when it is first published. */
   publicId: (kind: "gp" | "principal", key: string) => string;
@@ -80,7 +81,7 @@ export function resolveSponsors(filings: Filings, options: ResolveOptions): Reso
   return { gps, vehicles, leftOut, unmet, candidatesOf: weigherOf(advisers) };
 }
 
-/** Lets go of what has served, which takes as much memory as what is left. */
+/** Frees facts that are no longer needed, which is about half of the memory. */
 function letGo(vehicles: readonly Vehicle[]): void {
   for (const vehicle of vehicles) {
     vehicle.filings = vehicle.filings.map(({ accession }) => ({ accession }));
@@ -88,11 +89,11 @@ function letGo(vehicles: readonly Vehicle[]): void {
   }
 }
 
-// A function of `resolveSponsors` itself would hold all houses, too.
+// A closure inside `resolveSponsors` would keep all houses in memory.
 const weigherOf = (advisers: Advisers) => (filings: readonly FormD[]) =>
   filings.toReversed().flatMap((filing) => weigh(filing, advisers));
 
-/** A firm that is being put together. */
+/** A GP in the making. */
 interface House {
   /** House that this one was merged into. */
   into: House | null;
@@ -105,20 +106,20 @@ const crdKey = (crd: string) => `crd:${crd}`;
 const cikKey = ({ cik }: Vehicle) => `cik:${cik}`;
 const byNumber = (a: string, b: string) => Number(a) - Number(b);
 
-/** Keeps the houses found so far, and makes one of those that share a key. */
+/** Keeps the houses found so far, and merges those that share a key. */
 function openHouses(
   { publicId }: ResolveOptions,
   { names }: Advisers,
   vehicles: readonly PlacedVehicle[],
 ) {
-  /** Houses by the keys of their advisers and vehicles, and by what vehicles of one house share. */
+  /** Houses by the keys of their advisers and vehicles, and by the keys that their vehicles share. */
   const byKey = new Map<string, House>();
   const evidenceOf = new Map<PlacedVehicle, Candidate>();
   const newHouse = (): House => ({ into: null, crds: new Set(), name: null });
 
   function houseUnder(key: string): House | undefined {
     let house = byKey.get(key);
-    // Each step shortens the way of those that follow.
+    // Halving the path makes later look-ups shorter.
     while (house?.into) house = house.into = house.into.into ?? house.into;
     return house;
   }
@@ -146,7 +147,7 @@ function openHouses(
 
   const keysById = new Map<string, string>();
 
-  /** Returns the key that an id is, or whose public id it is. */
+  /** Returns the key for an id, which may be the key itself or its public id. Returns "" if there is none. */
   function keyOf(id: string): string {
     if (keysById.size === 0)
       for (const key of [...names.keys().map(crdKey), ...vehicles.map(cikKey)])
@@ -169,8 +170,8 @@ function openHouses(
     put,
     addAdviser,
     /**
-     * Adds a vehicle with its best evidence, to the houses with which it shares a key. If that would make one house of
-     * two CRD numbers, those with a CRD number stay apart.
+     * Adds a vehicle with its best evidence, and merges the houses that share a key with it. If that would merge two
+     * CRD numbers, houses with a CRD number stay apart.
      */
     add(vehicle: PlacedVehicle, evidence: NonNullable<PlacedVehicle["best"]>): void {
       const keys = houseKeys(vehicle, evidence);
@@ -184,7 +185,7 @@ function openHouses(
       put(vehicle, evidence, house);
       for (const key of keys) byKey.set(key, houseUnder(key) ?? house);
     },
-    /** Applies a correction. Returns false if it meets nothing, as one of a person, who is known once records are made. */
+    /** Applies a correction. Returns false if it matches nothing yet. People are matched when records are made. */
     correct(correction: Correction): boolean {
       switch (correction.kind) {
         case "is": {
@@ -222,7 +223,7 @@ function openHouses(
           return false;
       }
     },
-    /** Returns the GPs that the houses are, and links their vehicles to them. */
+    /** Turns the houses into GPs, and links their vehicles to them. */
     gps(): ResolvedGp[] {
       const named = vehicles.filter((vehicle) => evidenceOf.has(vehicle));
       const byHouse = Map.groupBy(named, (vehicle) => houseOf(vehicle)!);
@@ -250,7 +251,7 @@ function openHouses(
   };
 }
 
-/** Returns keys of which vehicles of one house share at least one. */
+/** Returns the keys of a vehicle. Vehicles that share a key belong to one house. */
 function houseKeys({ filings }: PlacedVehicle, { stem, firm }: Candidate): string[] {
   const own = (value: string) => `${stem}|${value}`;
   const keys = filings.flatMap(({ addressHash, people }) => [
@@ -262,10 +263,10 @@ function houseKeys({ filings }: PlacedVehicle, { stem, firm }: Candidate): strin
   return [...new Set([...keys, ...(state === null ? [] : [`${name}|in ${state}`])])].sort();
 }
 
-/** Addresses and people with more filings than this are those of service firms. */
+/** Maximum number of filings of an address or person. With more, it is that of a service firm. */
 const hubFilings = 60;
 
-/** Joins vehicles that nothing names to those with which they share an address and a person. */
+/** Joins vehicles without a named sponsor to vehicles that share an address and a person with them. */
 function joinClusters(
   vehicles: readonly PlacedVehicle[],
   houses: ReturnType<typeof openHouses>,
@@ -304,7 +305,7 @@ function joinClusters(
   }
 }
 
-/** Returns the groups of vehicles that are connected by sets they are in together, each by CIK. */
+/** Returns the groups of vehicles that sets connect, each sorted by CIK. */
 function connected(sets: Iterable<ReadonlySet<PlacedVehicle>>): PlacedVehicle[][] {
   const groupOf = new Map<PlacedVehicle, Set<PlacedVehicle>>();
   for (const set of sets) {
@@ -317,7 +318,7 @@ function connected(sets: Iterable<ReadonlySet<PlacedVehicle>>): PlacedVehicle[][
     .map((group) => [...group].sort((a, b) => (a.cik < b.cik ? -1 : 1)));
 }
 
-/** Returns the words with which the names of all vehicles begin, or null if they name nobody. */
+/** Returns the words that begin the names of all vehicles, or null if they identify nobody. */
 function commonBeginning(vehicles: readonly PlacedVehicle[]): string | null {
   const names = vehicles.map(({ filings }) => filings.at(-1)!.name);
   if (names.length < 2 || names.some(isAddressLike)) return null;

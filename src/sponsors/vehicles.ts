@@ -1,4 +1,4 @@
-/** Reads filings into vehicles, each with every firm that a filing or a Form ADV proposes as its sponsor. */
+/** Groups filings into vehicles, and weighs the firms that filings and Form ADV propose as sponsors. */
 import { fold } from "#records/fold.ts";
 import type { AdviserFiling, Filings, Firm, FormD, Place } from "#filings/rows.ts";
 import { candidatesOf } from "./candidates.ts";
@@ -15,35 +15,35 @@ import {
 } from "./names.ts";
 import { filedOn } from "./offerings.ts";
 
-/** An issuer of real estate. @typeParam F what is held of a filing: the whole of it, while its records are made. */
+/** A real-estate issuer. @typeParam F what is kept of a filing; all of it while records are made. */
 export interface Vehicle<F = Pick<FormD, "accession">> extends Classification {
   cik: string;
   /** Latest name of the issuer, without legal form and in readable capitals. */
   name: string;
   /** Its Form D filings, oldest first. */
   filings: readonly F[];
-  /** Best evidence that the filings give, however sure; null if they name nobody, and once vehicles have their GPs. */
+  /** Best evidence in the filings, however weak; null if they name nobody, and once vehicles have their GPs. */
   best: Weighed | null;
   /** GP and the evidence for it; null if nobody is named. */
   link: { gp: ResolvedGp; evidence: Candidate } | null;
 }
 
-/** Candidate with the CRD number of the adviser that it is, or null. */
+/** Candidate with its CRD number; null if it is not a known adviser. */
 interface Weighed extends Candidate {
   crd: string | null;
 }
 
-/** Facts of a filing by which vehicles become those of a GP. The whole filing is read again where it is needed. */
+/** Facts of a filing that are needed to find its vehicle's GP. The whole filing is read again for its records. */
 interface FilingFacts
   extends
     Pick<FormD, "accession" | "fileNumber" | "filedOn">,
     Pick<Place, "state" | "addressHash"> {
   name: string;
-  /** Keys of its persons, without firms. */
+  /** Keys of its natural persons. */
   people: readonly string[];
 }
 
-/** Vehicle with the facts of its filings, while it is placed. */
+/** Vehicle with the facts of its filings, until it has a GP. */
 export type PlacedVehicle = Vehicle<FilingFacts>;
 
 export interface ResolvedGp<F = Pick<FormD, "accession">> {
@@ -51,26 +51,26 @@ export interface ResolvedGp<F = Pick<FormD, "accession">> {
   key: string;
   name: string;
   legalName: string | null;
-  /** CRD numbers, lowest first; several only by a correction. */
+  /** CRD numbers, lowest first. There are several only after a correction. */
   crds: readonly string[];
   /** Vehicles by CIK. */
   vehicles: readonly Vehicle<F>[];
-  /** Best evidence for the GP; null for an adviser, which states itself. */
+  /** Best evidence for the GP; null for an adviser, which speaks for itself. */
   evidence: Candidate | null;
   /** True if a correction gave the name. */
   isRenamed: boolean;
 }
 
-/** Facts of all advisers that tell whose a vehicle is. */
+/** Indexed facts of all advisers, for finding a vehicle's sponsor. */
 export type Advisers = ReturnType<typeof indexAdvisers>;
 
-/** CRD numbers by what one adviser alone is found by; null for what several are. */
+/** CRD numbers by a key of the adviser; null if several advisers share the key. */
 type Finder = Map<string, string | null>;
 
 const add = (finder: Finder, key: string, crd: string) =>
   finder.set(key, finder.getOrInsert(key, crd) === crd ? crd : null);
 
-/** Returns keys under which a firm of a state is looked up. A stem of one word could be anybody's. */
+/** Returns the keys of a firm in a state. Leaves out a stem of one word, which could be anybody's. */
 const nameKeys = (name: string, state: string | null): string[] => {
   const stem = stemOf(name);
   return [`${firmKey(name)}|${state}`, ...(stem.includes(" ") ? [`${stem}|${state}`] : [])];
@@ -89,13 +89,13 @@ export function indexAdvisers(filings: Filings) {
   const byFundName: Finder = new Map();
   /** CRD numbers by `firmKey` and state, and by stem and state. */
   const byName: Finder = new Map();
-  /** Address hashes, and folded names of owners and partners, by CRD number: lines of one text, as sets take far more. */
+  /** Address hashes and folded names of owners and partners, by CRD number, as lines. Sets take far more memory. */
   const facts = new Map<string, string>();
-  /** CRD numbers of which half the funds or more are Real Estate Funds. */
+  /** CRD numbers of advisers with at least half of their funds in real estate. */
   const realEstateAdvisers = new Set<string>();
-  /** File numbers, and names, folded, of Real Estate Funds. */
+  /** Folded file numbers and names of real-estate funds. */
   const realEstateFunds = new Set<string>();
-  /** Adds the names of an adviser. Returns false for a platform, whose funds are those of its customers. */
+  /** Adds the names of an adviser. Returns false for a firm that serves others, whose funds are its customers'. */
   const addNames = (latest: AdviserFiling | Firm, isFiled: boolean): boolean => {
     const { crd, legalName, businessName, otherNames, filedOn: date, place } = latest;
     const { state } = place;
@@ -132,13 +132,13 @@ export function indexAdvisers(filings: Filings) {
   return { names, byFile, byFundName, byName, facts, realEstateAdvisers, realEstateFunds };
 }
 
-/** Returns the keys of a filing's persons, without firms. */
+/** Returns the keys of a filing's natural persons. */
 const peopleOf = ({ persons }: FormD): string[] =>
   persons
     .filter((person) => person.first && person.last && entityOf(person) === null)
     .map(personKey);
 
-/** Returns what Form ADV says of a filing, then what the filing itself says. */
+/** Returns the candidates that Form ADV gives for a filing, then those of the filing itself. */
 export function weigh(filing: FormD, advisers: Advisers): Weighed[] {
   if (!mayBeRealEstate(filing)) return [];
   const { state } = filing.issuers[0]!.place;
@@ -150,13 +150,13 @@ export function weigh(filing: FormD, advisers: Advisers): Weighed[] {
   return [...adviserCandidates(filing, advisers), ...named];
 }
 
-/** Returns the evidence that was taken with the highest confidence; of equal ones the first. */
+/** Returns the taken candidate with the highest confidence, the first among equals. Returns null if there is none. */
 export const bestOf = <C extends Candidate>(candidates: readonly C[]): C | null =>
   candidates
     .filter(({ isTaken, stem }) => isTaken && stem !== "")
     .toSorted((one, other) => other.confidence - one.confidence)[0] ?? null;
 
-/** Returns the vehicles of real estate, by CIK, and the number of filings left out, by reason. */
+/** Returns the real-estate vehicles, by CIK, and the number of filings left out, by reason. */
 export function readVehicles(filings: Filings, advisers: Advisers) {
   const leftOut = new Map<string, number>();
   const byCik = new Map<string, Judged[]>();
@@ -172,7 +172,7 @@ export function readVehicles(filings: Filings, advisers: Advisers) {
 
 type Judged = ReturnType<typeof judge>;
 
-/** Returns what a filing is, the best evidence that it gives, and its facts. */
+/** Returns the classification of a filing, its best evidence and its facts. */
 function judge(filing: FormD, advisers: Advisers) {
   const { accession, fileNumber, filedOn: date, issuers } = filing;
   const { name, place } = issuers[0]!;
@@ -201,11 +201,11 @@ function vehicleOf([cik, judged]: readonly [string, readonly Judged[]]): PlacedV
   };
 }
 
-/** Returns a string that sorts filings by age. An undated one is taken as the last of its year. */
+/** Returns a string that sorts filings by age. An undated filing counts as the last of its year. */
 const ageOf = (filing: FilingFacts) =>
   `${filing.filedOn ?? `${filedOn(filing)}-99`} ${filing.accession}`;
 
-/** Returns the names of the firms that stand behind a filing, and why one of them makes it real estate, or null. */
+/** Returns the names of the firms behind a filing, and the reason why one of them makes it real estate, or null. */
 function sponsorsOf(
   candidates: readonly Weighed[],
   { names, realEstateFunds, realEstateAdvisers }: Advisers,
@@ -224,7 +224,7 @@ function sponsorsOf(
   return [found, reason];
 }
 
-/** Returns what Form ADV says of a filing. */
+/** Returns the candidates that Form ADV gives for a filing. */
 function adviserCandidates(filing: FormD, advisers: Advisers): Weighed[] {
   const { fileNumber } = filing;
   const { name } = filing.issuers[0]!;
@@ -245,7 +245,7 @@ function adviserCandidates(filing: FormD, advisers: Advisers): Weighed[] {
       basis: "adv_fund_name",
       field: "Fund Name",
       text: name,
-      why: `one adviser reports a fund of this name, and ${agreement}`,
+      why: `only one adviser reports a fund of this name, and ${agreement}`,
       refusal: agreement ? null : "an adviser reports a fund of this name, but nothing else agrees",
     }),
   ];
@@ -263,7 +263,7 @@ function agreementOf(filing: FormD, crd: string, advisers: Advisers): string | n
   return state !== null && state === place.state ? "their states agree" : null;
 }
 
-/** Returns the CRD number of the only adviser of a state that is called like a firm, or null. */
+/** Returns the CRD number of the only adviser in a state with the name of a firm, or null. */
 const adviserCalled = (firm: string, state: string, { byName }: Advisers): string | null =>
   nameKeys(firm, state).reduce<string | null>(
     (found, key) => found ?? byName.get(key) ?? null,

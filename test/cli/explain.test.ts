@@ -45,7 +45,10 @@ test("a project whose filing names its sponsor is explained by the sentence, the
   }
   const [{ id, gps }] = await projects("text");
   const said = await text("explain", id);
-  assert.match(said, /named in the text of a filing, confidence 90 %, because the text says/);
+  assert.match(
+    said,
+    /named in the text of a filing, confidence 90 %, because the text states its role/,
+  );
   assert.ok(said.includes(`GP: ${gps[0].name}, ${gps[0].id}`));
 });
 
@@ -58,7 +61,7 @@ test("a project that nobody is named for says so, why, and which persons its fil
     assert.equal(persons.length, 2);
     for (const { text: said, why } of persons) {
       assert.match(said, /^[A-Z][a-z]+ [A-Z][a-z]+: Executive Officer$/);
-      assert.equal(why, "a person is no sponsor");
+      assert.equal(why, "a person is not a sponsor");
     }
     assert.match(await text("explain", id), /\nNo filing names a sponsor\.\n/);
   }

@@ -60,7 +60,7 @@ test("a record's evidence is kept in its order, each document once", async (t) =
   assert.deepEqual(
     quarry?.evidence.map((one) => [one.number, one.is_taken, one.why]),
     [
-      ["a-2", 1, "the filing says what it does"],
+      ["a-2", 1, "the filing states its role"],
       ["a-1", 0, "the firm is a registered agent"],
     ],
   );

@@ -42,7 +42,7 @@ export const evidenceOf = (number: number, rest: Partial<Evidence> = {}): Eviden
   basis: "sponsor_text",
   confidence: 0.9,
   is_taken: 1,
-  why: "the filing says what it does",
+  why: "the filing states its role",
   ...rest,
 });
 

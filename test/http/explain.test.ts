@@ -19,7 +19,7 @@ import { signedIn } from "../support/user.ts";
 const named = { basis: "sponsor_text", confidence: 0.9, url: "https://www.sec.gov/1" };
 const shared = { basis: "cluster", confidence: 0.6, url: "https://www.sec.gov/2" };
 const refused = { is_taken: 0 as const, basis: "issuer_stem" as const, confidence: 0.3 };
-const why = "its name is that of this deal";
+const why = "it is named after this deal";
 
 /** Records with what is filed of each. */
 const filed: readonly (readonly [object, Evidence[]?])[] = [
@@ -40,7 +40,7 @@ const filed: readonly (readonly [object, Evidence[]?])[] = [
         ...refused,
         firm: null,
         text: "Ann Sallow: director",
-        why: "a person is no sponsor",
+        why: "a person is not a sponsor",
       }),
     ],
   ],

@@ -50,7 +50,7 @@ test("operating companies and funds of anything else are out, with the reason", 
     classify(filingOf({ name: "Elm Apartments Software, Inc.", industry: "Other Technology" })),
     {
       kind: "out",
-      reason: "industry Other Technology, no word of real estate",
+      reason: "industry Other Technology, no real-estate word",
       isAccommodation: false,
     },
   );
