@@ -97,7 +97,7 @@ function compileBlock(block: RecordBlock, context: MappingContext): ReadBlock {
       "id",
       readId(cells) ??
         new Unreadable(
-          "is missing, because the cells that it is made from are blank in this row, or count as missing; fill these cells in",
+          "is missing, because its cells in this row are blank or count as missing; fill them in",
         ),
       faults,
     );
@@ -128,7 +128,7 @@ function unknownState(text: string, country: string): Unreadable {
       ? `${chooseMark}the code of a state, or null without quotes for no value`
       : stateCode(name);
   return new Unreadable(
-    `must be a state of the US, unless ${country} names another country; it is ${quoted(text)}${nearestWords(name)}`,
+    `must be a US state, unless ${country} names another country; it is ${quoted(text)}${nearestWords(name)}`,
     { cell: text, value, isNew: true },
   );
 }
@@ -166,8 +166,8 @@ function compileCondition(
 const confidenceOfNames = 0.5;
 
 /**
- * Compiles the GPs that rows only name. Names that differ only in case, accents or punctuation share one GP; so do firms
- * in cells that are split if they differ by legal form.
+ * Compiles the GPs that rows only name. Names that differ only in case, accents or punctuation share one GP. So do
+ * firms from split cells that differ only by legal form.
  */
 function compileNamedGps(named: NamedGps, context: MappingContext) {
   const isSplit = named.split === "firms";
@@ -254,7 +254,7 @@ interface MappingContext {
   missing: ReadonlySet<string>;
   dates: readonly DateFormat[];
   decimal?: DecimalMark;
-  /** Splits a cell into texts. A source's `separator` goes before it. */
+  /** Splits a cell into texts. A source's `separator` takes precedence. */
   separate?: (text: string) => string[];
 }
 

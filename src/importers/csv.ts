@@ -82,7 +82,7 @@ function rowFault(file: string, row: CsvRow, columns: number): RecordFault | und
   return { field: "row", reason: `${words}; check its delimiters and quotes` };
 }
 
-/** Returns the fault of a header that does not have each wanted column once. Returns undefined if it has. */
+/** Returns the fault of a header if a wanted column is missing or repeated. Returns undefined if there is none. */
 function columnsFault(names: readonly string[], wanted: readonly string[]): string | undefined {
   const reasons = wanted.flatMap((column) => {
     const places = names.flatMap((name, at) => (name === column ? [at + 1] : []));
@@ -180,7 +180,7 @@ function quoteFaultIn(raw: string, format: Options): string {
     parseText(Buffer.from(raw, "latin1"), format);
     return "";
   } catch {
-    return 'has a quote inside a cell that is not doubled; write it as in "say ""yes"""';
+    return 'has an undoubled quote inside a cell; write it as in "say ""yes"""';
   }
 }
 

@@ -1,21 +1,21 @@
-/** Finds the firms that a cell names, as in lists of awards. docs/importing.md has the rules. */
+/** Finds the firms that a cell names, as in award lists. docs/importing.md has the rules. */
 import { fold } from "#records/fold.ts";
 import { splitName } from "#records/legal-forms.ts";
 
-/** Text in brackets, which may hold brackets once more. */
+/** Text in brackets, with at most one more level of brackets in it. */
 const brackets = /\s*[([](?:[^()[\]]|[([][^()[\]]*[)\]])*(?:[)\]]|$)/g;
 
-/** Marks that stand between firms. A slash also stands in `c/o`, `d/b/a` and `24/7`. */
+/** Separators of firms. A slash also occurs in `c/o`, `d/b/a` and `24/7`. */
 const between = /[;|\r\n]+|\s+w?\/\s*|\/\s+|(?<=\p{L}{3})\/(?=\p{L}{3})/u;
-/** Words and marks that stand between firms only behind a legal form. */
+/** Words and marks that separate firms only after a legal form. */
 const joints = /\s*,\s*(?:(?:and|&)\s+)?|\s+(?:and|&|\+)\s+/gi;
-/** Words that go on with a name behind a joint, as in `Smith Co. & Sons`. */
+/** Words that continue a name after a joint, as in `Smith Co. & Sons`. */
 const goingOn =
   /^(?:an?|sons?|daughters?|brothers|associates|affiliates|partners|its|co|company)\b/i;
 
 const roles = String.raw`(?:(?:co|lead|managing|master)[ -]?)?(?:developer|sponsor|owner|applicant|general partner)s?`;
 const leadingRole = new RegExp(String.raw`^${roles}(?: \d)?\s*[:–—-]\s*`, "i");
-/** Words behind a name: a share, a description of the legal form, for whom the firm acts, and its role. */
+/** Text that may follow a name: a share, a description of the legal form, whom the firm acts for, or its role. */
 const trailers = [
   /[\s:,–—-]+\d{1,3}(?:\.\d+)?\s*%.*$/,
   /\s*,\s+an?\s[^,]*\b(?:company|partnership|corporation|limited)\b.*$/i,
@@ -34,7 +34,7 @@ const nobody = new RegExp(
 /** Maximum length of a text with names, in characters. A longer one is left whole, for the check of names to reject. */
 const textMax = 2000;
 
-/** Returns the names of the firms that a text names. Returns none if it says that there is no firm. */
+/** Returns the firms named in a text. Returns none if it says that there is no firm. */
 export function firmsIn(text: string): string[] {
   if (text.length > textMax) return [text];
   return text
@@ -48,7 +48,7 @@ export function firmsIn(text: string): string[] {
 const hasForm = (text: string) => splitName(fold(text)).form !== "";
 const isForm = (text: string) => splitName(`x ${fold(text)}`).core === "x";
 
-/** Returns a text in parts, cut behind each legal form that another firm follows. */
+/** Splits a text after each legal form that another firm follows. */
 function jointFirms(text: string): string[] {
   const firms: string[] = [];
   let start = 0;
@@ -70,13 +70,13 @@ function nameIn(text: string): string {
   return short.replace(/^[\s,:–—-]+|[\s,:–—-]+$/g, "");
 }
 
-/** Returns a name and the trade names behind it, as in `Acme Corporation dba Birch`. */
+/** Returns a name and the trade names after it, as in `Acme Corporation dba Birch`. */
 export const tradeNames = (name: string): string[] =>
   name.split(/,?\s+(?:d\/?b\/?a\.?|doing business as)\s+/i);
 
-/** Words of a name that tell no project from another: articles, numerals, and those of phases. */
+/** Words that do not distinguish projects: articles, numerals and phases. */
 const weak = /\b(?:the|an?|at|of|on|in|and|by|phase|ph|[ivx]+|\d{1,2}|20[1-3]\d)\b/g;
-/** Words for buildings and owners, which owners add or leave out. */
+/** Words for buildings and owners, which owners add or drop. */
 const usual = new RegExp(
   "\\b(?:apartments?|apts?|homes?|houses?|housing|residences?|villages?|villas?|lofts?|flats?|townhomes|townhouses|estates" +
     "|manor|place|plaza|towers?|seniors?|family|affordable|living|new|project|construction|preservation|redevelopment" +
@@ -85,8 +85,8 @@ const usual = new RegExp(
 );
 
 /**
- * Reports whether a firm is called after a project. An LLC, LP or Ltd. is compared without the usual words. Other firms
- * bear names of their own, and share too many words with projects.
+ * Reports whether a firm is named after a project. An LLC, LP or Ltd. is compared without the usual words. Other firms
+ * have names of their own, which share too many of these words with projects.
  */
 export function isCalledAfter(firm: string, project: string): boolean {
   const { core, form } = splitName(fold(firm));
@@ -94,7 +94,7 @@ export function isCalledAfter(firm: string, project: string): boolean {
   const own = tellingWords(core, isVehicle);
   const its = tellingWords(fold(project.replace(brackets, "")), isVehicle);
   if (own === its || (its.includes(" ") && contains(own, its))) return true;
-  // A project of one telling word shares it with many firms: only a space and four initials may stand beside it.
+  // Many firms share a project's only distinctive word, so just a space and four characters may be added to it.
   if (isVehicle && contains(own, its)) return own.length - its.length <= 5;
   return isVehicle && own.includes(" ") && contains(its, own);
 }

@@ -79,7 +79,7 @@ function readLines(file: string, text: string): { line: number; cells: string[] 
       Number(error["lines"] ?? 1),
       error.code === "CSV_QUOTE_NOT_CLOSED"
         ? "has a quote that is never closed; close it"
-        : "has a quote inside a cell that is not doubled; double it",
+        : "has an undoubled quote inside a cell; double it",
     );
   }
 }

@@ -8,7 +8,7 @@ const standardInput = "-";
 
 export const shownName = (file: string) => (file === standardInput ? "<stdin>" : file);
 
-/** Number of bytes that are read together. As text they are below 128 KiB, which V8 frees soonest. */
+/** Number of bytes to read at once. As text they stay below 128 KiB, which V8 frees soonest. */
 const chunkBytes = 96 * 1024;
 
 const openSource = (file: string): AsyncIterable<Buffer> =>
@@ -82,7 +82,7 @@ export async function* readBytes(
 ): AsyncGenerator<Buffer, void> {
   const name = shownName(file);
   const withoutMark = (first: Buffer) => first.subarray(markLength(name, first, encoding));
-  /** First bytes, as long as they are too few; null once they have been yielded. */
+  /** First bytes, until there are enough to recognise the format; null once they have been yielded. */
   let beginning: Buffer | null = Buffer.alloc(0);
   try {
     for await (const chunk of openSource(file)) {

@@ -1,4 +1,4 @@
-/** Drafts a mapping from a table: columns are placed by their names, and their cells tell how they are written. */
+/** Drafts a mapping from a table: finds fields by the names of columns, and formats by their cells. */
 import { isUtf8 } from "node:buffer";
 import { fold } from "#records/fold.ts";
 import type { RecordKind } from "#records/kinds.ts";
@@ -39,7 +39,7 @@ type Table = Awaited<ReturnType<typeof readTable>>;
 interface Draft {
   kind: RecordKind;
   fields: Map<string, { column: Column; source: SourceOfField }>;
-  /** Words for the first cell that is a number only with this mark, or another number with each. */
+  /** Words for the first cell that is a number only with this decimal mark, or a different number with each. */
   numbers: Map<DecimalMark | "either", string>;
   /** Cells that say nothing. */
   missing: Set<string>;
@@ -51,7 +51,7 @@ interface Draft {
  * @param encoding encoding of the file; undefined to recognise it.
  * @returns the draft, with a text that begins with `chooseMark` wherever the operator has to decide, and lines that say
  *   what was guessed, and what could not be.
- * @throws ImportFault if the file is no table with a header and rows.
+ * @throws ImportFault if the file is not a table with a header and rows.
  */
 export async function suggestMapping(file: string, encoding?: Encoding) {
   const table = await readTable(file, encoding);
@@ -72,10 +72,10 @@ export async function suggestMapping(file: string, encoding?: Encoding) {
 const delimiters = { ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars" };
 type Delimiter = keyof typeof delimiters;
 
-/** Maximum number of rows that are looked at. What they leave undecided is asked. */
+/** Maximum number of rows to look at. What they leave undecided becomes a question. */
 const rowsMax = 5000;
 
-/** Reads the first rows with the delimiter that cuts them into most cells, as many in each as in the header. */
+/** Reads the first rows. Chooses the delimiter that gives the most cells in the most rows as wide as the header. */
 async function readTable(file: string, given: Encoding | undefined) {
   const tried = await Promise.all(
     (Object.keys(delimiters) as Delimiter[]).map(async (delimiter) => {
@@ -118,10 +118,10 @@ function textsOf(file: string, { cells, line }: CsvRow, encoding: Encoding): str
   });
 }
 
-/** Kinds of records, the likelier first. */
+/** Kinds of records, likeliest first. */
 const likelyKinds: readonly RecordKind[] = ["project", "gp", "principal", "signal"];
 
-/** Number of columns that must fit the kind of record. With fewer it is asked, not guessed. */
+/** Minimum number of columns that fit the kind of record. With fewer, the draft asks for the kind. */
 const columnsForKind = 3;
 
 /** Returns the kind of record that most columns fit. @throws ImportFault if no column fits any. */
@@ -178,7 +178,7 @@ function writingOf(column: Column, cells: readonly string[], field: Field, draft
   return kind === undefined ? {} : writingOfNumbers(column, cells, kind, draft);
 }
 
-/** Maximum number of unknown words in a column of a closed list. With more, the column is another one. */
+/** Maximum number of unknown words in a column of a closed list. With more, the column holds something else. */
 const wordsMax = 25;
 
 function writingOfWords(cells: readonly string[], field: Field) {
@@ -200,7 +200,7 @@ function writingOfWords(cells: readonly string[], field: Field) {
 const plainFormats: readonly DateFormat[] = [...isoFormats, "ymd", "YYYYMMDD", "MM/YYYY"];
 const orders = ["dmy", "mdy"] as const;
 
-/** Returns the format of a date. Returns undefined if the cell is none, and "either" if its order is in doubt. */
+/** Returns the format of a date, or "either" if its order is in doubt. Returns undefined if the cell is not a date. */
 function formatOf(cell: string): DateFormat | "either" | undefined {
   const reads = (format: DateFormat) => !(readDate(cell, [format]) instanceof Unreadable);
   return plainFormats.find(reads) ?? (orders.every(reads) ? "either" : orders.find(reads));
@@ -281,11 +281,11 @@ function decimalOf({ numbers, notes }: Draft): string | undefined {
   );
 }
 
-/** Returns the column of the id: one of that name, or else of a register's number. Returns a question if there is none. */
+/** Returns the column of the id, by its name or else by a register's numbers in it. Returns a question if none fits. */
 function idOf({ rowCount }: Table, { fields, notes }: Draft): string {
   const named = fields.get("id")?.column.name;
   if (named !== undefined) return named;
-  // A few rows may be there twice. Where many are, the table lists something else than what the register numbers.
+  // A few rows may be repeated. If many are, the table lists something other than what the register numbers.
   const [, register] =
     [...fields].find(
       ([path, { column }]) =>
@@ -357,7 +357,7 @@ function notesOf(file: string, table: Table, { kind, fields, notes }: Draft): st
   ];
 }
 
-/** Kind → folded heading → path of the field. `gps` has names of GPs. */
+/** Kind → folded heading → path of the field. `gps` stands for names of GPs. */
 const fieldOfHeading = new Map(
   (Object.keys(words.headings) as RecordKind[]).map((kind) => {
     const own = Array.from(fieldsOf(kind), ([path]) => [fold(path), path] as const);
@@ -371,7 +371,7 @@ const fieldOfHeading = new Map(
 /** Text in parentheses that names a unit, as in `Budget ($000)`. Any other may narrow what the column holds. */
 const unit = /\((?:in )?(?:[$€\d,.\s]|us|usd|eur|k|m|mm|mio|thousands?|millions?|sf|sq ?ft)+\)/gi;
 
-/** Returns the path of the field that a column's name means in a table of a kind. Knows `entityName` by its words. */
+/** Returns the path of the field that a column's name means for a kind of record. Reads `entityName` as two words. */
 function fieldNamed(kind: RecordKind, heading: string): string | undefined {
   const words = heading.replace(unit, " ").replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2");
   return fieldOfHeading.get(kind)!.get(fold(words));
@@ -383,7 +383,7 @@ const wordOfSpelling = new Map(
   ),
 );
 
-/** Returns the word of a closed list that a cell means in other words, or undefined. */
+/** Returns the word of a closed list for which a cell has another spelling, or undefined. */
 function meaningOf(cell: string, { choices }: Field): string | undefined {
   const word = wordOfSpelling.get(wordKey(cell));
   return word !== undefined && choices.includes(word) ? word : undefined;
@@ -391,5 +391,5 @@ function meaningOf(cell: string, { choices }: Field): string | undefined {
 
 const silent = new Set(words.silent.split(", "));
 
-/** Reports whether a cell is one of the words that stand where nothing is known. */
+/** Reports whether a cell is a word for an unknown value, such as `TBD`. */
 const saysNothing = (cell: string): boolean => silent.has(comparable(cell));
