@@ -161,7 +161,7 @@ class Provenance(TypedDict):
     #
     # - `stated`: The source states it.
     # - `adv_file_number`: The GP reports the file number of the offering in its Form ADV.
-    # - `sponsor_text`: A firm is named in the text of the filing, such as the title of who signed it.
+    # - `sponsor_text`: A firm is named in the text of the filing, such as the signer's title.
     # - `adv_fund_name`: The GP reports a fund of that name in its Form ADV.
     # - `related_entity`: The filing names the firm among its related persons.
     # - `cluster`: Several filings share people and addresses.
@@ -583,8 +583,8 @@ class Project(TypedDict):
     # - `property_offering`: Securities are sold to pay for one property.
     # - `acquisition`: A property is bought as it stands.
     # - `development`: Something new is built.
-    # - `rehabilitation`: A building is renewed and keeps its use.
-    # - `adaptive_reuse`: A building is turned to another use.
+    # - `rehabilitation`: A building is renovated and keeps its use.
+    # - `adaptive_reuse`: A building is converted to another use.
     # - `affordable_housing`: Dwellings are built or kept to be let or sold below market.
     # - `other`: A project of another kind.
     type: ProjectType
@@ -597,7 +597,7 @@ class Project(TypedDict):
     # - `senior_housing`: Homes for older people, with or without care.
     # - `manufactured_housing`: Parks for manufactured homes.
     # - `affordable_housing`: Homes let or sold below market.
-    # - `residential_other`: Homes of another kind, or of several.
+    # - `residential_other`: Homes of another kind, or of several kinds.
     # - `industrial`: Warehouses, logistics and production.
     # - `cold_storage`: Refrigerated warehouses.
     # - `industrial_outdoor_storage`: Yards for vehicles, containers and material.
@@ -624,7 +624,7 @@ class Project(TypedDict):
     # - `raising`: Its capital is being raised; in a filing, not all of its offering is reported sold.
     # - `entitled`: Its use of the land is approved, and work has not begun.
     # - `under_construction`: Work on the site is in progress.
-    # - `completed`: Construction or renewal is finished.
+    # - `completed`: Construction or renovation is finished.
     # - `closed`: The purchase or the offering is closed; in a filing, nothing of it remains to be sold.
     # - `on_hold`: Work or planning has stopped for now.
     # - `cancelled`: The project was given up.
@@ -760,9 +760,9 @@ Kind = str | Literal[
 class EvidenceDocument(TypedDict):
     # Kind of document, such as `Form D/A`.
     form: str
-    # Its number, which no other document of the source has.
+    # Number of the document, unique in its source.
     number: str
-    # Name of who filed it.
+    # Name of the filer.
     filer: str | None
     # Date of the filing.
     filed_on: str | None
@@ -772,7 +772,7 @@ class EvidenceDocument(TypedDict):
 
 class Evidence(TypedDict):
     document: EvidenceDocument
-    # Field of the document in its own words.
+    # Field of the document, as the document names it.
     field: str
     # Sentence or name as filed.
     text: str
@@ -782,7 +782,7 @@ class Evidence(TypedDict):
     #
     # - `stated`: The source states it.
     # - `adv_file_number`: The GP reports the file number of the offering in its Form ADV.
-    # - `sponsor_text`: A firm is named in the text of the filing, such as the title of who signed it.
+    # - `sponsor_text`: A firm is named in the text of the filing, such as the signer's title.
     # - `adv_fund_name`: The GP reports a fund of that name in its Form ADV.
     # - `related_entity`: The filing names the firm among its related persons.
     # - `cluster`: Several filings share people and addresses.
@@ -813,7 +813,7 @@ class Explanation(TypedDict):
     provenance: Provenance
     # GPs that this record belongs to; may be empty.
     gps: list[LinkedGp]
-    # Words of documents, those taken first; at most 20.
+    # Quotations from documents, at most 20; those taken come first.
     evidence: list[Evidence]
     # Number of further documents, which are not quoted.
     documents_left_out: int

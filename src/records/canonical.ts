@@ -21,7 +21,7 @@ const inPart = ({ properties }: TObject, required?: string) =>
     { additionalProperties: false },
   );
 
-// The format is left out, because check-record.ts looks for days and times that do not exist, and takes far less time.
+// The format is left out: check-record.ts finds days and times that do not exist in far less time.
 const { format: _, ...updatedAt }: MemberSchema = time(
   "Time when the source says the content last changed.",
 );
@@ -36,7 +36,7 @@ const stated = {
   updated_at: Type.Unsafe<string>(updatedAt),
 };
 
-/** Members that refer to other records by source id. `former_ids` may have `gp_…` ids, too. */
+/** Members that refer to other records by source id. `former_ids` may also have `gp_…` ids. */
 const links = {
   former_ids: Type.Array(sourceId, { description: "Source ids or `gp_…` ids this GP replaces." }),
   project_ids: Type.Array(sourceId, { description: "Source ids of the projects concerned." }),
@@ -106,7 +106,7 @@ export const canonicalValidators: EachKind<Validator> = eachOf(recordKinds, (kin
   Compile(canonicalSchemas[kind]),
 );
 
-/** A cell that is none of the words of a list. */
+/** A cell that is not one of the words in a list. */
 export interface UnknownWord {
   cell: string;
   /** Value that the mapping's `values` may give it: that of the most similar word, or a question. */
@@ -133,13 +133,13 @@ export interface RecordName {
 /** Prefix of source ids of GPs that rows only name. */
 export const namedGpPrefix = "named:";
 
-/** Document that says something of a record. */
+/** Document with evidence about a record. */
 export type EvidenceDocument = Quotation["document"];
 
-/** Words of a document about a record, as a source gives them. */
+/** Evidence about a record, as a source gives it. */
 export interface Evidence extends EvidenceDocument, Omit<Quotation, "document" | "taken"> {
   is_taken: 0 | 1;
-  /** Numbers of other documents that say the same. They are counted. */
+  /** Numbers of other documents that say the same. They are counted, not quoted. */
   others?: readonly string[];
 }
 
@@ -156,8 +156,8 @@ export interface SourceEntry {
   /** Source whose GPs the entry's named GPs may be. */
   known?: string;
   /**
-   * Source ids that the entry's GP or principal could have had beside its own. A source that keeps ids by claims gives
-   * them with each GP and principal, if only an empty list. No two records of a kind may claim one id.
+   * Other source ids that the entry's GP or principal could have had. A source that keeps ids by claims gives a list,
+   * possibly empty, with each GP and principal. No two records of a kind may claim the same id.
    */
   claims?: readonly string[];
   /** Evidence for the entry's record, the best first. */
@@ -166,6 +166,6 @@ export interface SourceEntry {
   deleted?: readonly RecordName[];
   /** True if no text has an ASCII control character or half a surrogate pair, so no check has to look for them. */
   isPlain?: true;
-  /** Reasons to reject the entry that its importer has found. */
+  /** Faults found by the importer, for which the entry is rejected. */
   faults: RecordFault[];
 }

@@ -1,4 +1,4 @@
-/** Why records say what they say: the one shape and the words in which all surfaces tell it. */
+/** Explains why records say what they say, in one shape and wording for the API, tools, pages and commands. */
 import { gps, Provenance } from "./common.ts";
 import { date, decimal, link, list, oneOf, orNull, text, whole } from "./fields.ts";
 import { type Static, Type } from "./schema.ts";
@@ -8,15 +8,15 @@ export const explainedKinds = ["gp", "principal", "project"] as const;
 
 const Document = Type.Object({
   form: text("Kind of document, such as `Form D/A`."),
-  number: text("Its number, which no other document of the source has."),
-  filer: orNull(text("Name of who filed it.")),
+  number: text("Number of the document, unique in its source."),
+  filer: orNull(text("Name of the filer.")),
   filed_on: orNull(date("Date of the filing.")),
   url: orNull(link("Page of the document.")),
 });
 
 const Quotation = Type.Object({
   document: Document,
-  field: text("Field of the document in its own words."),
+  field: text("Field of the document, as the document names it."),
   text: text("Sentence or name as filed."),
   firm: orNull(text("Firm that it names, as filed.")),
   basis: oneOf("Rule that found it.", provenanceBases),
@@ -33,7 +33,7 @@ export const Explanation = Type.Object({
   statement: text("Who is named and how sure that is, or that nobody is named.", 1000),
   provenance: Provenance,
   gps,
-  evidence: list("Words of documents, those taken first; at most 20.", Quotation),
+  evidence: list("Quotations from documents, at most 20; those taken come first.", Quotation),
   documents_left_out: whole("Number of further documents, which are not quoted."),
 });
 export type Explanation = Static<typeof Explanation>;
@@ -58,7 +58,7 @@ export function statementOf(told: Omit<Explanation, "statement">): string {
   return `${probably}${gp}${more}: ${sureText(provenance)}.${none}`;
 }
 
-/** Returns why words of a document were taken or refused. No rule proposes the persons of a filing that names no firm. */
+/** Returns why a quotation was taken or refused. A refused one without a firm names a person, whom no rule proposed. */
 export function reasonOf({ firm, taken, why, ...rule }: Quotation): string {
   if (firm === null && !taken) return `Refused: ${why}`;
   const who = firm === null ? "" : `${firm}: `;
@@ -78,10 +78,10 @@ export const basisText = ({ basis, confidence }: Provenance): string =>
 export const provenanceWords = (provenance: Provenance): string =>
   `${provenance.source}, ${basisText(provenance)}, confidence ${percentText(provenance.confidence)}`;
 
-/** Bases that no public filing gives. */
+/** Bases that do not imply a public filing. */
 const unfiled: readonly Provenance["basis"][] = ["stated", "named_sponsor", "corrected"];
 
-/** Reports whether an address is a page of the SEC, where filings are. */
+/** Reports whether an address is on a site of the SEC that has filings. */
 export const isFiling = (address: string | null): boolean =>
   /^(?:www|adviserinfo)\.sec\.gov$/.test(URL.parse(address ?? "")?.hostname ?? "");
 

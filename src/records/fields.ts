@@ -26,7 +26,7 @@ const wholeMax = Number.MAX_SAFE_INTEGER;
 /** Maximum length of most texts, in UTF-16 code units. */
 const textLengthMax = 500;
 
-/** Returns a text that is at most so long. Ends one that is longer with `…`, behind no blank and no half of a character. */
+/** Cuts a text to a maximum length, `…` included. Leaves no blank and no half of a surrogate pair before the `…`. */
 export const cut = (written: string, lengthMax = textLengthMax): string =>
   written.length <= lengthMax
     ? written

@@ -1,6 +1,6 @@
 /** Legal forms in names of firms, such as `LLC`: which words they are, and a name without them. */
 
-/** Forms as folded text, each with one spelling for all of its own. */
+/** Forms as folded text, each with the one spelling that stands for it. */
 const formOf: Readonly<Record<string, string>> = {
   llc: "llc",
   lp: "lp",

@@ -1,4 +1,4 @@
-/** A project: a property that is offered, bought, built or renewed. */
+/** A project: a property that is offered, bought, built or renovated. */
 import { Type, type Static } from "./schema.ts";
 import { ExternalIds, filterableCommon, gps, labels, onExternalIds, origin } from "./common.ts";
 import { equality, type Filterable, onMembers } from "./filterable.ts";
@@ -82,7 +82,7 @@ const filterableProject = {
 } satisfies Filterable<Project>;
 
 export const projectDeclaration = {
-  meaning: "A project is a property that is offered, bought, built or renewed.",
+  meaning: "A project is a property that is offered, bought, built or renovated.",
   members: projectMembers,
   schema: Project,
   filterable: filterableProject,

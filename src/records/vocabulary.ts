@@ -42,8 +42,8 @@ export const closedLists = {
     property_offering: "Securities are sold to pay for one property.",
     acquisition: "A property is bought as it stands.",
     development: "Something new is built.",
-    rehabilitation: "A building is renewed and keeps its use.",
-    adaptive_reuse: "A building is turned to another use.",
+    rehabilitation: "A building is renovated and keeps its use.",
+    adaptive_reuse: "A building is converted to another use.",
     affordable_housing: "Dwellings are built or kept to be let or sold below market.",
     other: "A project of another kind.",
   },
@@ -52,7 +52,7 @@ export const closedLists = {
     raising: "Its capital is being raised; in a filing, not all of its offering is reported sold.",
     entitled: "Its use of the land is approved, and work has not begun.",
     under_construction: "Work on the site is in progress.",
-    completed: "Construction or renewal is finished.",
+    completed: "Construction or renovation is finished.",
     closed:
       "The purchase or the offering is closed; in a filing, nothing of it remains to be sold.",
     on_hold: "Work or planning has stopped for now.",
@@ -77,7 +77,7 @@ export const closedLists = {
     senior_housing: "Homes for older people, with or without care.",
     manufactured_housing: "Parks for manufactured homes.",
     affordable_housing: "Homes let or sold below market.",
-    residential_other: "Homes of another kind, or of several.",
+    residential_other: "Homes of another kind, or of several kinds.",
     industrial: "Warehouses, logistics and production.",
     cold_storage: "Refrigerated warehouses.",
     industrial_outdoor_storage: "Yards for vehicles, containers and material.",
@@ -133,7 +133,7 @@ export const closedLists = {
   provenanceBases: {
     stated: "The source states it.",
     adv_file_number: "The GP reports the file number of the offering in its Form ADV.",
-    sponsor_text: "A firm is named in the text of the filing, such as the title of who signed it.",
+    sponsor_text: "A firm is named in the text of the filing, such as the signer's title.",
     adv_fund_name: "The GP reports a fund of that name in its Form ADV.",
     related_entity: "The filing names the firm among its related persons.",
     cluster: "Several filings share people and addresses.",
@@ -185,7 +185,7 @@ export const basisWords: Readonly<Record<(typeof provenanceBases)[number], strin
   corrected: "corrected by the operator",
 };
 
-/** Confidence from which on a link to a GP is told without "probably". */
+/** Minimum confidence of a link to a GP that is stated without "probably". */
 export const sureFrom = 0.8;
 
 export const externalIdMeanings = closedLists.externalIdKeys;
