@@ -1188,11 +1188,11 @@ class ListGpsQuery(TypedDict):
     aum_as_of_from: NotRequired[str]
     # Date of `aum_usd`. On this day or before.
     aum_as_of_to: NotRequired[str]
-    # Of one signal of the GP: what happened. If repeated, one match is enough.
+    # For one signal of the GP: what happened. If repeated, one match is enough.
     signal_type: NotRequired[SignalType | Sequence[SignalType]]
-    # Of one signal of the GP: date of the event, as precisely as known. On this day or later.
+    # For one signal of the GP: date of the event, as precisely as known. On this day or later.
     signal_date_from: NotRequired[str]
-    # Of one signal of the GP: date of the event, as precisely as known. On this day or before.
+    # For one signal of the GP: date of the event, as precisely as known. On this day or before.
     signal_date_to: NotRequired[str]
     # Id of the record. If repeated, one match is enough.
     id: NotRequired[str | Sequence[str]]

@@ -39,7 +39,7 @@ export const csv: Format = {
 
 export const formats: readonly Format[] = [json, ndjson, csv];
 
-/** Writes the records as rows below a heading. A page without records has the heading, too. */
+/** Writes the records as rows below a heading. A page without records still has the heading. */
 function answerTable(operation: Operation, model: ReadModel, query: Query): Page {
   const page = answerLines(operation, model, query);
   const lines = page.body.toString().split("\n").slice(0, -1);

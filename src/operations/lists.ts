@@ -111,7 +111,7 @@ function signalFilters(prefix: string): Filters {
 }
 
 const ofOneSignal = (meaning: string) =>
-  `Of one signal of the GP: ${meaning.charAt(0).toLowerCase()}${meaning.slice(1)}`;
+  `For one signal of the GP: ${meaning.charAt(0).toLowerCase()}${meaning.slice(1)}`;
 
 /** Returns the values of `sort` for a kind, the default first. */
 function sortsOf(kind: RecordKind): readonly string[] {

@@ -24,7 +24,7 @@ interface Path extends TakesParameters {
   readonly path: string;
 }
 
-/** An operation, by whichever name a caller knows it. */
+/** An operation, by the name that the caller knows. */
 type KnownPath = Path & Pick<Operation, "kind">;
 
 interface Reading {
@@ -281,7 +281,7 @@ function faultOfChoice(
 
 const askedDate = new RegExp(askedDatePattern);
 
-/** Returns the fault of a date that is none, or that does not exist. */
+/** Returns the fault of a value that is not an existing date. */
 function faultOfDate(parameter: string, value: string): ParameterFault | undefined {
   if (askedDate.test(value) && (isRelative(value) || existsInCalendar(value))) return undefined;
   return {
@@ -378,7 +378,7 @@ function summaryOf({ parameter, code, detail, suggestion, minimum, maximum }: Pa
 export interface Pair {
   name: string;
   value: string;
-  /** Rule that name or value break, for the fault's `detail`; undefined if both can be read. */
+  /** Rule that the name or value breaks, for the fault's `detail`; undefined if both can be read. */
   fault?: string | undefined;
 }
 

@@ -30,7 +30,7 @@ export const apiVersions: readonly [ApiVersion, ...ApiVersion[]] = [
       "Quotas for a minute, an hour and a day, reported on every answer in `RateLimit` and `RateLimit-Policy`.",
       "Records also as NDJSON and CSV, if `Accept` names `application/x-ndjson` or `text/csv`.",
       "`ETag` and `If-None-Match`; answers compressed with `br` or `gzip`.",
-      "A description of the API at `/openapi.json`, and for programs that read text `/llms.txt`.",
+      "A description of the API at `/openapi.json`, and one for programs that read text at `/llms.txt`.",
     ],
   },
 ];

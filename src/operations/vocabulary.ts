@@ -45,7 +45,7 @@ const forEachFacet = <T>(make: (facet: FacetName) => T) =>
 export const VocabularyData = Type.Object({
   ...forEachFacet((facet) =>
     list(
-      `Values of \`${facet}\`, those of most GPs first. ${filterableGp[facet].meaning}`,
+      `Values of \`${facet}\`, those with the most GPs first. ${filterableGp[facet].meaning}`,
       CountedValue,
     ),
   ),

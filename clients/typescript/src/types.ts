@@ -1063,11 +1063,11 @@ export interface ListGpsQuery {
   aum_as_of_from?: string;
   /** Date of `aum_usd`. On this day or before. */
   aum_as_of_to?: string;
-  /** Of one signal of the GP: what happened. If repeated, one match is enough. */
+  /** For one signal of the GP: what happened. If repeated, one match is enough. */
   signal_type?: SignalType | readonly SignalType[];
-  /** Of one signal of the GP: date of the event, as precisely as known. On this day or later. */
+  /** For one signal of the GP: date of the event, as precisely as known. On this day or later. */
   signal_date_from?: string;
-  /** Of one signal of the GP: date of the event, as precisely as known. On this day or before. */
+  /** For one signal of the GP: date of the event, as precisely as known. On this day or before. */
   signal_date_to?: string;
   /** Id of the record. If repeated, one match is enough. */
   id?: string | readonly string[];
