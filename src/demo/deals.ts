@@ -54,7 +54,7 @@ export function projectInventor(
   };
 }
 
-/** Draws sponsors: usually one, sometimes two, and rarely none that is known. */
+/** Draws sponsors: usually one, sometimes two, rarely none. */
 function someSponsors(random: Random, gps: readonly InventedGp[]): InventedGp[] {
   if (gps.length === 0 || random.chance(0.005)) return [];
   return withNeighbours(random, random.pickEarly(gps), random.chance(0.12) ? 1 : 0);

@@ -64,8 +64,8 @@ export function* inventRecords(size: Readonly<DemoSize>): Generator<SourceEntry>
 }
 
 /**
- * Yields the same source as it was two days earlier: without the latest records, with some that are withdrawn since, and
- * with other values of some that have changed since.
+ * Yields the same source as it was two days earlier: without the latest records, with a few that have since been
+ * withdrawn, and with the old values of some that have since changed.
  */
 export function* inventEarlier(size: Readonly<DemoSize>): Generator<SourceEntry> {
   const inventors = inventorsOf(size);
@@ -81,8 +81,8 @@ export function* inventEarlier(size: Readonly<DemoSize>): Generator<SourceEntry>
 }
 
 /**
- * Returns what invents each kind, to be used in this order: later kinds refer to earlier ones. `withdrawn` is the share
- * of records that the earlier source has besides.
+ * Returns a function for each kind that invents its records. Use them in this order, because later kinds refer to
+ * earlier ones. `withdrawn` is the number of extra records in the earlier source, as a share of `count`.
  */
 function inventorsOf({ seed, ...size }: Readonly<DemoSize>) {
   const gps: InventedGp[] = [];
@@ -113,7 +113,7 @@ const statusBefore: Readonly<Partial<Record<string, CanonicalProject["status"]>>
   closed: "raising",
 };
 
-/** Returns a record as it was; null if it was not there yet. */
+/** Returns a record as it was two days earlier; null if it did not exist. */
 function earlier(record: CanonicalRecord, number: number): CanonicalRecord | null {
   const isOneOf = (every: number) => number % every === 0;
   switch (record.record) {
