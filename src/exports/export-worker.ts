@@ -17,7 +17,7 @@ import { type ExportedFile, type ExportOrder, workbookFormat } from "./run-expor
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
 
-/** Number of rows in a group of Parquet. Larger groups take more memory to write; smaller ones more time to read. */
+/** Number of rows in a Parquet row group. Larger groups take more memory to write; smaller ones more time to read. */
 const rowsOfGroup = 4096;
 
 // Requests and the machine's other work come first.

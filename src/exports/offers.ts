@@ -93,7 +93,7 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
     };
     const [file] = await runExport(order, closing.signal);
     if (!catalogue.has(version)) {
-      // It was removed meanwhile, for a suppression.
+      // The dataset was removed meanwhile, because of a suppression.
       remove(folder);
       throw noDataset(version);
     }
