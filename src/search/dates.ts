@@ -1,10 +1,10 @@
-/** Dates as precise as a source knows them, as numbers that sort like their texts. */
+/** Converts dates of any precision to numbers that sort like their texts. */
 
 const secondsOfDay = 86_400;
 
 /**
  * Returns a date or time as a number: `2026-03-31` is 20260331, `2026-03` is 20260300 and `2026` is 20260000. A time
- * is its day and the part of the day before it.
+ * adds the fraction of the day that has passed.
  */
 export function dateKey(text: string): number {
   const day = Number(text.slice(0, 10).replaceAll("-", "").padEnd(8, "0"));
@@ -16,7 +16,7 @@ export function dateKey(text: string): number {
 /** Returns the first day of a key's year or month, and the day of any other key. */
 export const firstDay = (key: number) => dayIn(key, 101, 1);
 
-/** Returns the last day in the same way. Every month ends on the 31st. */
+/** Returns the last day in the same way. Every month counts as ending on the 31st. */
 export const lastDay = (key: number) => dayIn(key, 1231, 31);
 
 function dayIn(key: number, ofYear: number, ofMonth: number): number {
@@ -29,7 +29,7 @@ const relativeShape = /^-([0-9]{1,5})d$/;
 
 export const isRelative = (date: string): boolean => relativeShape.test(date);
 
-/** Returns the day so many days before another, such as `-90d`; other dates as they are. @param day `YYYY-MM-DD`. */
+/** Resolves a date such as `-90d`, counted from a day. Returns other dates unchanged. @param day `YYYY-MM-DD`. */
 export function onDay(date: string, day: string): string {
   const days = relativeShape.exec(date)?.[1];
   if (days === undefined) return date;

@@ -41,7 +41,7 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
     );
 
   return {
-    /** @param filter has a name or a facet. */
+    /** Finds the records. @param filter filter with a name or a facet. */
     find(filter: GpFilter): Found {
       const { gp_name: name } = filter;
       const facets = facetNames.filter((facet) => filter[facet] !== undefined);
@@ -73,9 +73,10 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
 const entriesOfLink = 2;
 
 /**
- * Opens the records of all GPs with a word or a value, kept from the first use on. If many GPs have it, they are kept as
- * a set. A GP has about a dozen words and values, so there are at most about 1,500 sets. Other records are kept as lists,
- * because following a thousand GPs to their records takes 50 µs. All lists are dropped once they are too large together.
+ * Opens the records of all GPs with a word or a value, which are kept after the first use. If many GPs have it, the
+ * records are kept as a set. A GP has about a dozen words and values, so there are at most about 1,500 sets. Other records
+ * are kept as lists, because following a thousand GPs to their records takes 50 µs. All lists are dropped once they are
+ * too large together.
  */
 function openRecordLists(lists: readonly Lists[], { starts, items }: Lists, count: number) {
   const sets = new Map<number, Bitset>();

@@ -46,7 +46,7 @@ const registers = ["crd", "cik"] as const;
 /** Minimum likeness of a similar name, and of one that differs by a typo. Equal names have 1. */
 const likenessMin = 0.65;
 const typoLikenessMin = 0.85;
-/** Difference of likeness by which the best name must be ahead of the second. */
+/** Minimum lead in likeness of the best name over the second. */
 const leadMin = 0.04;
 /** Number of similar names that are compared letter by letter. */
 const comparedMax = 6;

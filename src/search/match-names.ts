@@ -39,9 +39,9 @@ const openNames = (index: NameIndex, gpCount: number) => ({
 });
 
 /**
- * Opens the search by name. It returns sets of the records that match a folded text, for each rank that may have any. A
- * record has its best rank, and perhaps worse ones, too.
- * @param index names of the records, which for other kinds than GPs are those of the records themselves.
+ * Opens the search by name. The search returns the records that match a folded text, as sets for each rank that may
+ * have any. A record is in its best rank, and perhaps also in worse ones.
+ * @param index names of GPs, or of any other kind of record.
  */
 export function openNameSearch(index: NameIndex, count: number) {
   const names = openNames(index, count);

@@ -19,7 +19,7 @@ import { indexNames, type NameIndex, positionOfId } from "./name-index.ts";
 import { textAt, textCount } from "./packed-texts.ts";
 import { indexSuggestions, suggest, type SuggestionIndex } from "./suggestions.ts";
 
-/** Ends of a range, both in it. A date is as precise as it was given: `2026`, `2026-03`, `2026-03-31` or `-90d`. */
+/** Ends of a range, both included. A date is as precise as it was given: `2026`, `2026-03`, `2026-03-31` or `-90d`. */
 export interface Between {
   from?: string | number | undefined;
   to?: string | number | undefined;
@@ -140,7 +140,7 @@ export function openOwnValues(
       if (found.length === 0) misses.push({ kind, parameter: "name", value, folded: text });
       return found;
     },
-    /** Returns at most three texts that differ from a folded one by its first unknown word, which is a similar known one. */
+    /** Returns at most three texts that replace the first unknown word of a folded text with a similar known one. */
     similar(text: string): string[] {
       finish(readNames());
       const words = text.split(" ");
@@ -166,8 +166,8 @@ export function openOwnValues(
       return own.sets;
     },
     /**
-     * Returns all records by a date or a number, or by `name`. Those with the same value are in the order of their ids,
-     * those without one come last.
+     * Returns all records in the order of a date, a number or `name`. Records with the same value are in the order of
+     * their ids. Those without a value come last.
      */
     order: (name: string, isDescending: boolean) =>
       sortByPlaces(rangeOf(name).places, ids.inOrder(), isDescending),
@@ -176,9 +176,9 @@ export function openOwnValues(
       finish(read());
       return ids.inOrder();
     },
-    /** Returns each record's place by a date or a number, the same for the same value; -1 without one. */
+    /** Returns each record's place in the order of a date or a number. Equal values share a place; -1 is no value. */
     places: (name: string) => rangeOf(name).places,
-    /** Returns a function that returns a record's number, or its date as `dateKey` does; undefined without one. */
+    /** Returns a function that returns a record's number, or its date as a `dateKey`; undefined if it has none. */
     numberAt(name: string) {
       const { places, sorted } = rangeOf(name);
       return (position: number) => sorted[places[position]!];
@@ -210,7 +210,7 @@ function collectTexts({ of, as }: Equality<never>, missed: Missed, count: number
   };
 }
 
-/** @param of returns a record's number. @param isOfDates true if the numbers are those of `dateKey`. */
+/** Collects numbers. @param of returns a record's number. @param isOfDates true if the numbers are from `dateKey`. */
 function collectNumbers(
   of: (record: never) => number | null,
   isOfDates: boolean,
@@ -331,8 +331,7 @@ function openIds(parts: DatasetParts, kind: RecordKind) {
     add: ({ id }: AnyRecord, position: number) => (keys[position] = idKey(id)),
     inOrder,
     /**
-     * Returns the position of the record with an id, or -1 if there is none. A GP or principal is found by a former id,
-     * too.
+     * Returns the position of the record with an id, or -1 if there is none. Former ids also find a GP or principal.
      */
     positionOf(id: string): number {
       if (kind === "gp") return positionOfId(parts.ids, id);

@@ -84,7 +84,7 @@ export interface ReadModel {
   readonly parts: DatasetParts;
   /** Selects records of a kind. Run `prepare` first: the first query for its own values reads all of its records. */
   select(kind: RecordKind, filter: Filter, bounds: Bounds, order?: Order): Selection;
-  /** Selects records by a name of theirs, the best match first. Run `prepare` with a `name` first, in the same way. */
+  /** Selects records by their names, best match first. Run `prepare` with a `name` first, for the same reason. */
   search(kind: NamedKind, text: string, bounds: Bounds): Selection;
   /** Reads what a query needs, and yields about every millisecond. */
   prepare(kind: RecordKind, filter: Filter, order?: Order): Generator<void>;
@@ -92,7 +92,7 @@ export interface ReadModel {
   values(kind: RecordKind, name: string): readonly string[];
   /**
    * Counts the records that carry each value, among those that satisfy the filter without its condition `name`.
-   * @param but values, none of which a counted record may carry.
+   * @param but values that keep a record from being counted.
    */
   count(
     kind: RecordKind,
@@ -101,11 +101,11 @@ export interface ReadModel {
     filter: Filter,
     but?: readonly string[],
   ): number[];
-  /** Returns a function that returns a record's number, or its date as `dateKey` does; undefined without one. */
+  /** Returns a function that returns a record's number, or its date as a `dateKey`; undefined if it has none. */
   numberAt(kind: RecordKind, name: string): (position: number) => number | undefined;
   /** Returns at most three known names or values that are similar to the missed one. */
   suggestionsFor(miss: Miss): string[];
-  /** Returns at most three texts, similar to one that no name matches, that may match some. */
+  /** Returns at most three texts similar to one that matches no name. They may match some. */
   similarNames(kind: NamedKind, text: string): string[];
   /** Refuses every query from now on. Freed arrays are empty and would give wrong answers without an error. */
   close(): void;
@@ -308,8 +308,8 @@ const withoutFacets = (conditions: Filterable<never>): Filterable<never> =>
   Object.fromEntries(Object.entries(conditions).filter(([name]) => !isFacet(name)));
 
 /**
- * Sorts a filter's conditions by their subject. `ofGp` is null if there are none on a GP of the record. For GPs it has
- * those on the GP itself and is never null.
+ * Sorts a filter's conditions by their subject. `ofGp` has the conditions on one GP of the record; null if there are
+ * none. For GPs it has those on the GP itself and is never null.
  * @throws Error if the kind has no condition of a given name.
  */
 function sortConditions(kind: RecordKind, filter: Filter) {
@@ -322,7 +322,7 @@ function sortConditions(kind: RecordKind, filter: Filter) {
     if (name === "gp_name" || by === "ofOneGp" || (kind === "gp" && isFacet(name)))
       ofGp[name] = asked;
     else if (by !== undefined) ofRecord.push([name, asked]);
-    else throw new Error(`A ${kind} cannot be asked for by '${name}'.`);
+    else throw new Error(`Records of kind '${kind}' have no condition '${name}'.`);
   }
   const isOfGp = kind === "gp" || Object.keys(ofGp).length > 0;
   return { ofGp: isOfGp ? (ofGp as GpFilter) : null, ofRecord };
@@ -351,7 +351,7 @@ function pageOfAll(total: number, { limit, offset }: Bounds): Selection {
   return { total, positions, misses: [] };
 }
 
-/** Returns the place of each GP's latest signal. Signals are numbered from the newest on, so it is the GP's first. */
+/** Returns the place of each GP's latest signal. Signals are numbered from the newest, so it is the GP's first. */
 const latestSignals = ({ recordsOfGp: { signal } }: DatasetParts, places: Int32Array): Int32Array =>
   Int32Array.from({ length: signal.starts.length - 1 }, (_, gp) => {
     const [first, end] = [signal.starts[gp]!, signal.starts[gp + 1]!];
@@ -370,7 +370,7 @@ function withPlaces(order: Uint32Array): SortedPositions {
   return { order, placeOf };
 }
 
-/** Less than one in this many positions are sorted rather than looked for in the order of all. */
+/** If fewer than one in this many positions is found, the found ones are sorted. Otherwise all are read in order. */
 const positionsOfFew = 128;
 
 function pageInOrder(
