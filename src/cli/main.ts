@@ -8,7 +8,9 @@ process.stdout.on("error", () => {});
 process.stderr.on("error", () => {});
 
 /** Commands that may run for a long time beside a server, and so get a lower priority. */
-const longCommands = new Set("import sync datasets export backup restore doctor".split(" "));
+const longCommands = new Set(
+  "import sync datasets suppress export backup restore doctor".split(" "),
+);
 
 const { environment, file } = withEnvironmentFile(process.env);
 if (file?.ignored)

@@ -265,7 +265,15 @@ async function watch(
   await ended;
 }
 
-for (const command of [importing, "datasets verify", "backup b.tar", "restore b.tar", "doctor"])
+const longCommands = [
+  "datasets verify",
+  "suppress list",
+  "backup b.tar",
+  "restore b.tar",
+  "doctor",
+];
+
+for (const command of [importing, ...longCommands])
   test(`\`${command}\` lowers its CPU priority`, async (t) => {
     let lowest = getPriority();
     await watch(t, command, temporaryFolder(t), (pid) => (lowest = getPriority(pid)));
