@@ -104,18 +104,22 @@ export function openSource(
   };
 }
 
-/** Largest page that is read. The largest real ones have a hundredth. */
-const pageBytesMax = 64 * 1024 * 1024;
+/** Largest archive and largest other answer, in bytes. Real ones have a tenth at most. */
+const [archiveBytesMax, pageBytesMax] = [4 * 1024 ** 3, 64 * 1024 ** 2];
+
+/** Yields an answer's bytes. @throws Error if there are too many, which could fill the memory or the disk. */
+async function* bounded({ body }: Response, max: number): AsyncGenerator<Uint8Array, void> {
+  let left = max;
+  for await (const part of body!) {
+    if ((left -= part.length) < 0) throw new Error(`it has more than ${max} bytes`);
+    yield part;
+  }
+}
 
 /** Reads a page. @param take throws if the page is not what it should be. */
 const read = <T>(source: Source, url: string, what: string, take: (page: string) => T) =>
-  source(url, what, async ({ body }) => {
-    const parts: Uint8Array[] = [];
-    let left = pageBytesMax;
-    for await (const part of body!) {
-      if ((left -= part.length) < 0) throw new Error(`it has more than ${pageBytesMax} bytes`);
-      parts.push(part);
-    }
+  source(url, what, async (answer) => {
+    const parts = await Array.fromAsync(bounded(answer, pageBytesMax));
     return take(new TextDecoder().decode(Buffer.concat(parts)));
   });
 
@@ -130,10 +134,11 @@ const causeOf = ({ message, cause }: Error): string =>
   cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code! : message;
 
 /** Saves a file, whole or not at all. Returns its size in bytes, or null for a 404. */
-async function save({ status, body }: Response, path: string): Promise<number | null> {
-  if (status === 404) return null;
+async function save(answer: Response, path: string): Promise<number | null> {
+  if (answer.status === 404) return null;
   const part = `${path}.part`;
-  await pipeline(Readable.fromWeb(body!), createWriteStream(part, { flush: true }));
+  const max = /\.(?:zip|gz)$/.test(path) ? archiveBytesMax : pageBytesMax;
+  await pipeline(bounded(answer, max), createWriteStream(part, { flush: true }));
   if (path.endsWith(".zip")) {
     const { members, close } = await openArchive(part);
     try {

@@ -288,15 +288,20 @@ test("a page that has changed refuses the sync by its address, and the old datas
     assert.match(said, /^error: .*look for a newer gp-records\.\n$/);
     assert.ok(said.includes(page.replace(/index\.json$/, "").slice(0, 28)), said);
   }
-  const body = " ".repeat(64 * 1024 * 1024 + 1);
-  sec.behave((path) => (path.includes("manifest") ? { body } : undefined));
-  assert.match(
-    await refused(exitCodes.inputRefused),
-    /manifest\.json .* more than 67108864 bytes\)/,
-  );
   sec.behave((path) => (path.includes("manifest") ? { status: 500 } : undefined));
   assert.match(await refused(exitCodes.inputRefused), /manifest\.json answered 500;/);
   assert.equal(await version(), was);
+});
+
+test("a page or a filing of more than 64 MiB refuses the sync by its address", async (t) => {
+  const { sec, refused } = await workplace(t);
+  const body = `${" ".repeat(64 * 1024 ** 2)}</SEC-DOCUMENT>`;
+  for (const name of ["manifest.json", `${filing(2)}.txt`]) {
+    sec.behave((path) => (path.endsWith(name) ? { body } : undefined));
+    const said = await refused(exitCodes.inputRefused);
+    assert.match(said, /^error: http:\S+ .* \(it has more than 67108864 bytes\)/);
+    assert.ok(said.includes(name), said);
+  }
 });
 
 test("a filing that was taken back is reported, and stops nothing", async (t) => {
