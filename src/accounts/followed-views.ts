@@ -16,7 +16,7 @@ interface Acting {
   now: number;
 }
 
-/** A kind of record, and a query of its list without paging; the query is empty for all records. */
+/** A kind of record, and the filters of its list as a query string. An empty query stands for all records. */
 interface View {
   kind: string;
   query: string;

@@ -39,7 +39,10 @@ export interface Draft {
 
 /** Datasets, and the publications that led to the current one. A caller that changes anything holds the import lock. */
 export interface DatasetStore {
-  /** Folder of this machine for drafts, steps and dataset files: all of them, or those fetched from a database. */
+  /**
+   * Folder on this machine for drafts, steps and dataset files. With a database, it has only the dataset files that were
+   * fetched or made here.
+   */
   readonly folder: string;
   /** CHANGES_DAYS; 0 keeps no steps. */
   readonly changesDays: number;

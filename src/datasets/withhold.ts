@@ -154,9 +154,9 @@ const bareNumber = (id: string) => id.replace(/\D/g, "").replace(/^0+/, "");
 const ownOf = (stored: StoredText) => JSON.parse(`{${ownIn(stored)}}`) as Own;
 
 /**
- * Finds the suppressions that apply to a record: those without a limit, those limited to a GP name or number that the
- * record has, and those that apply to records it links to. A limit to the number of a project or principal covers its
- * GPs, too, because their texts may name the person.
+ * Finds the suppressions that apply to a record: those that are not limited, those limited to a GP name, CIK or CRD
+ * number that the record has, and those that apply to records it links to. One limited to the CIK or CRD number of a
+ * project or principal also applies to its GPs, because their texts may name the person.
  * @returns a function to be called for records in the order of `linkedFirst`.
  */
 function openScopes(

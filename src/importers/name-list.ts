@@ -50,7 +50,10 @@ export function readNameList(bytes: Buffer, file: string, max: number): WantedGp
   return wanted;
 }
 
-/** Returns each line, numbered from 1, with the values of `columns`, or only the name if the list has no header. */
+/**
+ * Returns the lines that are neither blank nor the header, each with its number, counted from 1, and the values of
+ * `columns`, or only the name if the list has no header.
+ */
 function readLines(file: string, text: string): { line: number; cells: string[] }[] {
   const all = text.split(/\r\n|\r|\n/);
   const namesBy = (delimiter: string) => all[0]!.split(delimiter).map(fold);

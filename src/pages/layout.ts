@@ -24,7 +24,7 @@ interface PageContent {
   description: string;
   /** Path to mark in the navigation. If it is not listed, the listed path above it is marked. */
   path: string;
-  /** Navigation of the part to which the page belongs. */
+  /** Navigation of the section to which the page belongs. */
   side?: Side;
   /** True for a page that is little more than a short form. */
   isNarrow?: boolean;
@@ -38,7 +38,7 @@ interface PageContent {
 }
 
 export interface Side {
-  /** Name of the part, such as `Docs`. */
+  /** Name of the section of the site that this navigation is for, such as `Docs`. */
   name: string;
   /** The page's label, on the line that unfolds if there is no room for the side. */
   label: string;

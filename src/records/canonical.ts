@@ -145,7 +145,7 @@ export interface Evidence extends EvidenceDocument, Omit<Quotation, "document" |
 
 /** Entry that an importer yields for a line or a row. */
 export interface SourceEntry {
-  /** File name, as the operator gave it. */
+  /** File as messages name it: its path, with an archive's member after `!`; or `<stdin>`, or `demo`. */
   file: string;
   /** Line on which the entry begins, counted from 1. */
   line: number;

@@ -358,7 +358,7 @@ const latestSignals = ({ recordsOfGp: { signal } }: DatasetParts, places: Int32A
     return first === end ? -1 : places[signal.items[first]!]!;
   });
 
-/** All positions of a kind in an order, and the place of each position in it. */
+/** All positions of a kind in a sort order, and the place of each position in that order. */
 interface SortedPositions {
   order: Uint32Array;
   placeOf: Uint32Array;

@@ -61,7 +61,7 @@ export interface ResolvedGp<F = Pick<FormD, "accession">> {
   isRenamed: boolean;
 }
 
-/** Indexed facts of all advisers, for finding a vehicle's sponsor. */
+/** Indexed facts about all advisers, for finding a vehicle's sponsor. */
 export type Advisers = ReturnType<typeof indexAdvisers>;
 
 /** CRD numbers by a key of the adviser; null if several advisers share the key. */

@@ -1,4 +1,4 @@
-/** Changes of records for pages and feeds: finds those in a view, and puts each into words. */
+/** Changes to records, for pages and feeds: finds those in a view, and puts each into words. */
 import type { ChangesReader, JoinedChange } from "#datasets/joined-steps.ts";
 import { filterText } from "#operations/parameters.ts";
 import { counted, dayText, grouped } from "#pages/prose.ts";

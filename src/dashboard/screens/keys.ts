@@ -172,8 +172,8 @@ const newKeyForm = (typed: URLSearchParams, now: number): Html =>
 const endedShown = 20;
 
 /**
- * Returns the keys that have expired or been revoked most recently; null if there are none.
- * @param ended all of them, newest first.
+ * Returns a table of the newest keys among those that have expired or been revoked; null if there are none.
+ * @param ended all of them, in the order of their creation, newest first.
  */
 async function endedKeys(request: MemberRequest, ended: readonly ListedKey[]): Promise<Part> {
   if (ended.length === 0) return null;
