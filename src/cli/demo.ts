@@ -103,12 +103,12 @@ async function publishState(
   const { importSource } = await import("#datasets/publish.ts");
   const size = given ?? demoSize;
   const all = size.gps + size.principals + size.signals + size.projects;
-  return changePublished(context, async (store, suppressions) => {
+  return changePublished(context, async (store, kept) => {
     if (!(await isWantedIn(store))) return 0;
     const { collected, published } = await importSource(store, {
       source: demoSource,
       entries: invent(size),
-      suppressions,
+      ...kept,
       rejectedMax: { lines: 0 },
       isDryRun: false,
       nowMilliseconds: context.now(),

@@ -249,10 +249,10 @@ async function publishEntries(
   await refuseSource(source);
   const progress = showProgress();
   try {
-    return await changePublished(context, async (store, suppressions) => {
+    return await changePublished(context, async (store, kept) => {
       const { importSource } = await import("#datasets/publish.ts");
       const { masked } = await import("#datasets/withhold.ts");
-      const mask: Imported["mask"] = (output) => masked(output, suppressions);
+      const mask: Imported["mask"] = (output) => masked(output, kept.suppressions);
       const { entries, summary, close = () => {} } = await open(store, progress.show);
       try {
         const result = await importSource(store, {
@@ -260,7 +260,7 @@ async function publishEntries(
           isDryRun: order.isDryRun || summary?.refusal === "unnamed",
           source,
           entries,
-          suppressions,
+          ...kept,
           nowMilliseconds: context.now(),
           ...(summary && { report: () => summary.figures }),
           onProgress: (some, done) =>

@@ -81,7 +81,7 @@ async function refuseUnfit({ name, gp, cik, crd, reason }: NewSuppression): Prom
     throw usageFault(
       "The name must be a full name of at least two words; with --gp, --cik or --crd, one word is enough.",
     );
-  if (masked(reason, [{ name, gp, cik, crd, number: 0 }]) !== reason)
+  if (masked(reason, [{ name, gp, cik, crd, number: 0, gp_ids: "" }]) !== reason)
     throw usageFault(
       "The reason must not contain the name, because the audit log keeps the reason. Refer to the request instead, for example by its ticket.",
     );
@@ -95,7 +95,7 @@ const list = command({
   text: (rows) =>
     table(
       rows,
-      ["number", "name", "gp", "cik", "crd", "reason", "created_at", "applied_at"],
+      ["number", "name", "gp", "cik", "crd", "gp_ids", "reason", "created_at", "applied_at"],
       "Nobody is suppressed.",
     ),
 });

@@ -1,6 +1,7 @@
 /** Applies suppressions in commands that publish, including those that a killed command left unapplied. */
 import { existsSync } from "node:fs";
 import { readConfig } from "#config.ts";
+import type { ImportRequest } from "#datasets/publish.ts";
 import type { DatasetStore } from "#datasets/store.ts";
 import type { Suppression } from "#datasets/suppressions.ts";
 import type { Withdrawn } from "#datasets/withdraw.ts";
@@ -14,9 +15,22 @@ import { noteAndPrune } from "./datasets-prune.ts";
 /** Changes the datasets under the import lock, after applying all unapplied suppressions. */
 export const changePublished = <R>(
   context: CliContext,
-  change: (store: DatasetStore, suppressions: readonly Suppression[]) => Promise<R>,
+  change: (
+    store: DatasetStore,
+    kept: Pick<ImportRequest, "suppressions" | "rememberGps">,
+  ) => Promise<R>,
 ): Promise<R> =>
-  changeDatasets(context, async (store) => change(store, await applyPending(context, store)));
+  changeDatasets(context, async (store) => {
+    const suppressions = await applyPending(context, store);
+    const { rememberGps } = await import("#datasets/suppressions.ts");
+    return change(store, {
+      suppressions,
+      rememberGps: (covered) =>
+        withControl(context, (control) =>
+          control.write((transaction) => rememberGps(transaction, covered)),
+        ),
+    });
+  });
 
 /** Applies suppressions that are yet to be applied. The caller holds the import lock. @returns all suppressions. */
 export async function applyPending(

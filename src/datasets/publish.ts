@@ -44,7 +44,7 @@ import type { Generation } from "./generation.ts";
 import { openPublished } from "./open-generation.ts";
 import { openPrevious, type Previous } from "./previous.ts";
 import type { DatasetStore, Draft } from "./store.ts";
-import type { Suppression } from "./suppressions.ts";
+import type { CoveredGps, Suppression } from "./suppressions.ts";
 import { openTextStore, type TextStore } from "./text-store.ts";
 import { verifyGeneration } from "./verify.ts";
 import { masked, withhold } from "./withhold.ts";
@@ -62,6 +62,8 @@ export interface ImportRequest extends Guards {
   isStaged?: boolean;
   /** People to keep out of the dataset. */
   suppressions: readonly Suppression[];
+  /** Remembers GPs that their limits are found to cover. Called before anything is published or staged. */
+  rememberGps: (covered: CoveredGps) => Promise<unknown>;
   nowMilliseconds: number;
   /** Returns figures to keep with the dataset. Called once all entries were read. */
   report?: () => object;
@@ -278,6 +280,7 @@ async function build({
   const settled = settleIds({ records, source, replaced, isClaiming, builtAt, previous });
   const { formerIds } = settled;
   const withheld = withhold(records, { texts, suppressions, formerIds, withheldIds });
+  if (withheld.newGps.size > 0 && !request.isDryRun) await request.rememberGps(withheld.newGps);
   const counts = countsOf(records);
   const { meta, changes } = writeDraft({
     path,

@@ -7,7 +7,10 @@ import { DomainError } from "#store/store-fault.ts";
 /** A suppression. At most one of `gp`, `cik` and `crd` is set, and limits it to the records of that GP or number. */
 export type Suppression = ControlTables["suppression"];
 
-export type NewSuppression = Omit<Suppression, "number" | "created_at" | "applied_at">;
+export type NewSuppression = Omit<Suppression, "number" | "created_at" | "applied_at" | "gp_ids">;
+
+/** Public ids of the GPs that limits cover, by the number of the suppression. */
+export type CoveredGps = Map<number, Set<string>>;
 
 /** Lists all suppressions, oldest first. */
 export const listSuppressions = (database: ControlDatabase): Promise<Suppression[]> =>
@@ -17,23 +20,22 @@ const actions = ["suppression.added", "suppression.removed"] as const;
 
 /**
  * Adds an unapplied suppression. If an equal one exists, marks that one as unapplied instead.
- * @param given suppression, which keeps its number if that is free.
+ * @param given suppression, which keeps its GPs, and its number if that is free.
  * @returns its number.
  */
 export async function addSuppression(
   transaction: ControlTransaction,
-  given: NewSuppression & { number?: number },
+  given: NewSuppression & Partial<Pick<Suppression, "number" | "gp_ids">>,
   now: number,
   actor = operator,
 ): Promise<number> {
-  const { name, gp, cik, crd, reason } = given;
+  const { name, gp, cik, crd, reason, gp_ids = "" } = given;
   const all = await listSuppressions(transaction);
   const isSame = (one: Suppression) =>
     fold(one.name) === fold(name) && one.gp === gp && one.cik === cik && one.crd === crd;
   const same = all.find(isSame)?.number;
   if (same !== undefined) {
-    const again = transaction.updateTable("suppression").set({ applied_at: null });
-    await again.where("number", "=", same).execute();
+    await rememberGps(transaction, new Map([[same, new Set(gp_ids.split(" "))]]));
     return same;
   }
   // The audit log refers to removed suppressions by number, so their numbers are not reused.
@@ -43,11 +45,29 @@ export async function addSuppression(
   const next = Math.max(0, ...taken) + 1;
   const { number = next } = taken.includes(given.number ?? 0) ? {} : given;
   const created_at = new Date(now).toISOString();
-  const row = { number, name, gp, cik, crd, reason, created_at, applied_at: null };
+  const row = { number, name, gp, cik, crd, reason, created_at, applied_at: null, gp_ids };
   await transaction.insertInto("suppression").values(row).execute();
   const entry = { actor, subject: String(number), detail: { reason }, now };
   await writeAudit(transaction, "suppression.added", entry);
   return number;
+}
+
+/**
+ * Remembers GPs that limits cover, because the name or number that showed it may disappear. Marks these suppressions as
+ * unapplied, because older datasets may contain a person at such a GP.
+ * @returns all suppressions, with these GPs.
+ */
+export async function rememberGps(
+  transaction: ControlTransaction,
+  covered: CoveredGps,
+): Promise<Suppression[]> {
+  for (const { number, gp_ids } of await listSuppressions(transaction)) {
+    if (!covered.has(number)) continue;
+    const ids = new Set([...gp_ids.split(" "), ...covered.get(number)!].filter(Boolean));
+    const change = { applied_at: null, gp_ids: [...ids].join(" ") };
+    await transaction.updateTable("suppression").set(change).where("number", "=", number).execute();
+  }
+  return listSuppressions(transaction);
 }
 
 /** Removes a suppression. @throws DomainError `not_found` if there is none with this number. */

@@ -15,7 +15,7 @@ import { openPublished } from "./open-generation.ts";
 import { openPrevious, type Previous } from "./previous.ts";
 import { makeNext } from "./publish.ts";
 import type { DatasetStore } from "./store.ts";
-import { listSuppressions } from "./suppressions.ts";
+import { listSuppressions, rememberGps } from "./suppressions.ts";
 import { openTextStore, type TextStore } from "./text-store.ts";
 import { isStepOf, masked, withhold } from "./withhold.ts";
 import { writeDraft } from "./write-draft.ts";
@@ -41,13 +41,13 @@ export async function withdraw(
   control: ControlStore,
   nowMilliseconds: number,
 ): Promise<Withdrawn | null> {
-  const suppressions = await listSuppressions(control.database);
+  let suppressions = await listSuppressions(control.database);
   const pending = suppressions.filter(({ applied_at }) => applied_at === null);
   if (pending.length === 0) return null;
   const numbers = pending.map(({ number }) => number);
   await refuseUnreadable(store, "Update that server first, then run this command again.");
   const ids = new Set<string>();
-  /** Withholds people from all records of a generation. @returns null if it has none of them. */
+  /** Withholds people from all records of a generation. @returns `isFree` true if it has none of them. */
   const withheldIn = ({ reports }: Generation, previous: Previous, texts: TextStore) => {
     const records = previous.records([...previous.sources.keys()], texts);
     const [formerIds, withheldIds] = [previous.formerIds(), previous.withheldIds()];
@@ -57,7 +57,7 @@ export async function withdraw(
     for (const id of withheld.ids) ids.add(id);
     const told = masked(reports, suppressions);
     const isFree = withheld.met.size === 0 && told === reports && !isKnown;
-    return isFree ? null : { ...withheld, records, told };
+    return { ...withheld, records, told, isFree };
   };
 
   // A step to the new dataset would still contain the people.
@@ -65,8 +65,11 @@ export async function withdraw(
   const order = { isDryRun: false, nowMilliseconds };
   const { published, withheldCount } = await makeNext(stepless, order, async (place) => {
     const { path, builtAt, current, previous, texts } = place;
-    const found = current && withheldIn(current, previous, texts);
-    if (found === null) return { meta: null, records: null, reports: {}, withheldCount: 0 };
+    const nothing = { meta: null, records: null, reports: {}, withheldCount: 0 };
+    if (current === null) return nothing;
+    const found = withheldIn(current, previous, texts);
+    suppressions = await control.write((transaction) => rememberGps(transaction, found.newGps));
+    if (found.isFree) return nothing;
     const { records, told: reports, count } = found;
     const counts = countsOf(records);
     const { meta } = writeDraft({
@@ -95,7 +98,7 @@ export async function withdraw(
       const generation = list.find(version);
       using db = openPublished(await store.open(version), generation).db;
       const found = withheldIn(generation, openPrevious(db), texts);
-      return found && ([...found.met][0] ?? last);
+      return found.isFree ? null : ([...found.met][0] ?? last);
     } catch (error) {
       if (error instanceof DatasetFault) return last;
       throw error;

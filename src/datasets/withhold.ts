@@ -16,7 +16,7 @@ import {
 } from "./draft-record.ts";
 import { publicIdOf } from "./former-ids.ts";
 import { ownJson } from "./render.ts";
-import type { Suppression } from "./suppressions.ts";
+import type { CoveredGps, Suppression } from "./suppressions.ts";
 import { linksIn, ownIn, type StoredText, type TextStore } from "./text-store.ts";
 
 interface Withheld {
@@ -28,10 +28,12 @@ interface Withheld {
   ids: Set<string>;
   /** Public ids of GPs and projects that were left out, now or earlier, and that links may still lead to. */
   absent: Set<string>;
+  /** GPs that limits were found to cover and that are not remembered yet. */
+  newGps: CoveredGps;
 }
 
 /** A suppressed person. `soughtOf` folds the names, adds a space on either side of `name`, and strips the numbers. */
-type Sought = Pick<Suppression, "number" | "name" | "gp" | "cik" | "crd">;
+type Sought = Pick<Suppression, "number" | "name" | "gp" | "cik" | "crd" | "gp_ids">;
 
 type Links = Pick<StoredLinks, "gps" | "projects">;
 
@@ -62,13 +64,11 @@ interface WithholdOrder {
  * Withholds people from records. Other records lose their links to GPs and projects that are left out.
  * @param records records of all sources under their lasting ids. Left-out records are removed from the lists.
  */
-export function withhold(
-  records: DraftRecords,
-  { texts, suppressions, formerIds, withheldIds }: WithholdOrder,
-): Withheld {
+export function withhold(records: DraftRecords, order: WithholdOrder): Withheld {
+  const { texts, suppressions, formerIds, withheldIds } = order;
   const ids = new Set<string>();
   const absent = new Set<string>();
-  const withheld: Withheld = { count: 0, met: new Set(), ids, absent };
+  const withheld: Withheld = { count: 0, met: new Set(), ids, absent, newGps: new Map() };
   if (suppressions.length === 0) return withheld;
   for (const id of withheldIds) absent.add(id);
   for (const { id } of [...records.gp, ...records.project]) absent.delete(id);
@@ -86,7 +86,7 @@ export function withhold(
     .flatMap((one) => (one.gp ? [one, { ...one, gp: masked(one.gp, suppressions) }] : one))
     .map(soughtOf);
   const mayName = openGlance(sought);
-  const scopeOf = openScopes(records, absent, texts, sought, idsOf);
+  const scopeOf = openScopes(records, order, withheld, sought, idsOf);
   const isKept = (record: DraftRecord, kind: RecordKind): boolean => {
     const stored = texts.read(record.text);
     const links = readLinks(linksIn(stored));
@@ -140,8 +140,9 @@ export async function isStepOf(
   return false;
 }
 
-const soughtOf = ({ number, name, gp, cik, crd }: Sought): Sought => ({
+const soughtOf = ({ number, name, gp, cik, crd, gp_ids }: Sought): Sought => ({
   number,
+  gp_ids,
   name: ` ${folded(name)} `,
   gp: gp && folded(gp),
   cik: cik && bareNumber(cik),
@@ -157,12 +158,14 @@ const ownOf = (stored: StoredText) => JSON.parse(`{${ownIn(stored)}}`) as Own;
  * Finds the suppressions that apply to a record: those that are not limited, those limited to a GP name, CIK or CRD
  * number that the record has, and those that apply to records it links to. One limited to the CIK or CRD number of a
  * project or principal also applies to its GPs, because their texts may name the person.
+ * A limited suppression also applies to the GPs that are remembered for it, and to those to which their ids lead.
+ * @param withheld receives the GPs that are not remembered yet.
  * @returns a function to be called for records in the order of `linkedFirst`.
  */
 function openScopes(
   records: DraftRecords,
-  absent: ReadonlySet<string>,
-  texts: TextStore,
+  { texts, formerIds }: WithholdOrder,
+  { absent, newGps }: Withheld,
   sought: readonly Sought[],
   idsOf: (record: DraftRecord, links: Links) => Links,
 ) {
@@ -174,14 +177,20 @@ function openScopes(
   };
   // The names and numbers of records that were left out earlier are no longer known.
   for (const id of absent) add(id, limited);
+  for (const one of limited)
+    for (const id of one.gp_ids.split(" "))
+      for (const same of [id, formerIds.get(id) ?? id]) add(same, [one]);
   if (limited.length > 0)
     for (const kind of ["gp", "project", "principal"] as const)
       for (const record of records[kind]) {
         const stored = texts.read(record.text);
         const own = ownOf(stored);
         const found = limited.filter((one) => isMeant(one, kind, own));
-        for (const id of idsOf(record, readLinks(linksIn(stored))).gps) add(id, found);
-        add(record.id, found);
+        const { gps } = idsOf(record, readLinks(linksIn(stored)));
+        for (const id of [record.id, ...gps]) add(id, found);
+        for (const { number, gp_ids } of found)
+          for (const id of kind === "gp" ? [record.id] : gps)
+            if (!gp_ids.includes(id)) newGps.getOrInsert(number, new Set()).add(id);
       }
   return ({ id }: DraftRecord, { gps, projects }: Links) => {
     for (const linked of [...gps, ...projects]) add(id, scopes.get(linked));

@@ -218,6 +218,8 @@ export type LinkKind = "sign-up" | "invite" | "reset" | "email";
 export type ControlTables = RowsOf<typeof tables & typeof addedTables> & {
   member: { role: Role };
   link: { kind: LinkKind; role: Role | null };
+  /** Public ids of GPs that the limit was found to cover, separated by spaces. It covers them for good. */
+  suppression: { gp_ids: string };
 };
 
 /** Connection to the store for reading, or a transaction. */
@@ -246,13 +248,20 @@ export const controlTableSql: readonly string[] = [
 const createAdded = (table: keyof typeof addedTables) =>
   createTables({ [table]: addedTables[table] }, "  ");
 
-export const followedViewSql: readonly string[] = [
-  ...createAdded("followed_view"),
-  "create index followed_view_account on followed_view (account)",
-];
-
-export const suppressionSql = createAdded("suppression");
-export const syncSql = createAdded("sync");
+/** Statements of the later steps, by what they add. */
+export const addedSql = {
+  followedViews: [
+    ...createAdded("followed_view"),
+    "create index followed_view_account on followed_view (account)",
+  ],
+  suppressions: createAdded("suppression"),
+  syncs: createAdded("sync"),
+  suppressedGps: [
+    "alter table suppression add column gp_ids text not null default ''",
+    // To apply these again finds their GPs.
+    "update suppression set applied_at = null where coalesce(gp, cik, crd) is not null",
+  ],
+};
 
 /** Maximum number of requests in each window; null means the plan's or the service's maximum. */
 export interface Quotas {

@@ -1,5 +1,5 @@
 /** The steps of a PostgreSQL schema, oldest first. A released step is never changed, only followed by others. */
-import { controlTableSql, followedViewSql, suppressionSql, syncSql } from "./control-tables.ts";
+import { addedSql, controlTableSql } from "./control-tables.ts";
 import { datasetTables } from "./dataset-tables.ts";
 import { postgresUsageSchema } from "./usage-schema.ts";
 
@@ -225,7 +225,8 @@ const tables = [control, counts, datasetTables, postgresUsageSchema].join("\n");
 
 export const postgresSteps: readonly PostgresStep[] = [
   { name: "0001-all", isAdditive: false, sql: tables },
-  { name: "0002-followed-views", isAdditive: true, sql: sqlOf(followedViewSql) },
-  { name: "0003-suppressions", isAdditive: true, sql: sqlOf(suppressionSql) },
-  { name: "0004-syncs", isAdditive: true, sql: sqlOf(syncSql) },
+  { name: "0002-followed-views", isAdditive: true, sql: sqlOf(addedSql.followedViews) },
+  { name: "0003-suppressions", isAdditive: true, sql: sqlOf(addedSql.suppressions) },
+  { name: "0004-syncs", isAdditive: true, sql: sqlOf(addedSql.syncs) },
+  { name: "0005-suppressed-gps", isAdditive: true, sql: sqlOf(addedSql.suppressedGps) },
 ];

@@ -1,6 +1,6 @@
 /** The schema steps of each file, oldest first. A released step is never changed, only followed by others. */
 import type { DatabaseSync } from "node:sqlite";
-import { controlTableSql, followedViewSql, suppressionSql, syncSql } from "./control-tables.ts";
+import { addedSql, controlTableSql } from "./control-tables.ts";
 import { sqliteUsageSchema } from "./usage-schema.ts";
 
 export interface FileStep {
@@ -49,10 +49,11 @@ const textOf = (statements: readonly string[]) => `${statements.join(";\n")};\n`
 export const fileSteps = {
   "control.sqlite": [
     { name: "0001-tables", sql: textOf([...controlTableSql, ...keyChanges]) },
-    { name: "0002-followed-views", sql: textOf(followedViewSql) },
+    { name: "0002-followed-views", sql: textOf(addedSql.followedViews) },
     { name: "0003-key-changes-by-account", sql: textOf(keyChangesByAccount) },
-    { name: "0004-suppressions", sql: textOf(suppressionSql) },
-    { name: "0005-syncs", sql: textOf(syncSql) },
+    { name: "0004-suppressions", sql: textOf(addedSql.suppressions) },
+    { name: "0005-syncs", sql: textOf(addedSql.syncs) },
+    { name: "0006-suppressed-gps", sql: textOf(addedSql.suppressedGps) },
   ],
   "usage.sqlite": [{ name: "0001-tables", sql: textOf(sqliteUsageSchema) }],
 } as const satisfies Record<string, readonly FileStep[]>;

@@ -98,7 +98,7 @@ const controlRows: Rows = {
     "per_1",
     at(9),
   ]),
-  suppression: rowsOf("number name gp cik crd reason created_at applied_at", [
+  suppression: rowsOf("number name gp cik crd reason created_at applied_at gp_ids", [
     1,
     "Ada Moss",
     "Acme",
@@ -108,6 +108,7 @@ const controlRows: Rows = {
     at(9),
     // A restore applies it anew.
     at(0),
+    "gp_1 gp_2",
   ]),
   sync: [{ source: "sec", succeeded_at: at(10) }],
 };

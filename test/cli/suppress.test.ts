@@ -1,5 +1,13 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
@@ -7,12 +15,14 @@ import { mintId } from "#datasets/draft-record.ts";
 import { openFolderStore } from "#datasets/store.ts";
 import { addSuppression } from "#datasets/suppressions.ts";
 import { withdraw } from "#datasets/withdraw.ts";
+import { controlFile } from "#store/sqlite-file.ts";
 import { openControl } from "#store/stores.ts";
 import { gp, principal } from "../datasets/published.ts";
 import { noon } from "../support/control.ts";
+import { changeDatabase } from "../support/damage.ts";
 import { eventually } from "../support/eventually.ts";
 import { forEachStore, storePlace } from "../support/for-each-store.ts";
-import { freshDatabase } from "../support/postgres.ts";
+import { freshDatabase, runSql } from "../support/postgres.ts";
 import { startService } from "../support/service.ts";
 import {
   isNamed,
@@ -188,6 +198,93 @@ forEachStore(
     const step = `/changes/${version}..${next.version}.ndjson`;
     await eventually(async () => assert.equal((await get("/changes")).body.data[0].step, step));
     assert.ok(!isNamed((await get(step)).text));
+  },
+);
+
+/** A person whose number only the record at Oak has, and another one of her name at Elm. */
+const atFirms = (oak: string) => [
+  gp("oak", { name: oak }),
+  gp("elm", { name: "Elm Group" }),
+  principal("jane", ["oak"], { name: "Jane Roe", external_ids: { crd: ["22"] } }),
+  principal("jean", ["elm"], { name: "Jane Roe" }),
+];
+
+/** Imports both from another source, without the number. */
+const importAwards = ({ json, fileOf }: World) => {
+  const records = ["oak", "elm"].map((firm) =>
+    principal(`at-${firm}`, [mintId("gp", "own", firm)], { name: "Jane Roe" }),
+  );
+  return json("import ndjson --source awards", fileOf(records));
+};
+
+/** GPs of everybody of the name who is published. */
+async function publishedAt(t: TestContext, { text }: World): Promise<string[]> {
+  const folder = temporaryFolder(t);
+  await text("export --format ndjson --output", folder);
+  const lines = readFileSync(join(folder, "principal.ndjson"), "utf8").trim().split("\n");
+  const people = lines.map((line) => JSON.parse(line)).filter(({ name }) => isNamed(name));
+  return people.flatMap(({ gps }) => gps.map(({ name }: any) => name));
+}
+
+for (const [what, ...limit] of [
+  ["the person's own number", "--crd", "22"],
+  ["the name of the GP", "--gp", "Oak Capital"],
+] as const)
+  forEachStore(
+    `a limit by ${what} holds at that GP once it and the source say neither, also after a restore`,
+    async (t) => {
+      const world = openPlace(await storePlace(t), temporaryFolder(t));
+      const { importOf, text } = world;
+      await importOf(atFirms("Oakwood").slice(0, 2));
+      const backup = join(temporaryFolder(t), "backup.tar");
+      await text("backup", backup);
+      await importOf(atFirms("Oak Capital"));
+      await text("suppress add", "Jane Roe", ...limit, "--reason", "asked");
+      assert.deepEqual(await publishedAt(t, world), ["Elm Group"]);
+
+      await importOf(atFirms("Acorn Group").filter(({ id }) => id !== "jane"));
+      await importAwards(world);
+      assert.deepEqual(await publishedAt(t, world), ["Elm Group", "Elm Group"]);
+
+      const restored = await restoreOf(t, world, backup);
+      await importAwards(restored);
+      assert.deepEqual(await publishedAt(t, restored), ["Elm Group"]);
+    },
+  );
+
+forEachStore(
+  "an older dataset goes once a limit is found to cover the GP of a person in it",
+  async (t) => {
+    const world = openPlace(await storePlace(t), temporaryFolder(t));
+    const { importOf, json, text } = world;
+    await importOf(atFirms("Oak Capital").slice(0, 2));
+    const { version } = await importAwards(world);
+    await text("suppress add", "Jane Roe", "--crd", "22", "--reason", "asked");
+    assert.equal((await publishedAt(t, world)).length, 2);
+    await importOf(atFirms("Oak Capital"));
+    assert.deepEqual(await publishedAt(t, world), ["Elm Group", "Elm Group"]);
+    assert.match(await refusalOf(world, version), /removed because of suppression 1/);
+    const [one] = await json("suppress list");
+    assert.deepEqual([one.gp_ids, one.applied_at === null], [mintId("gp", "own", "oak"), false]);
+  },
+);
+
+forEachStore(
+  "a limit of before GPs were remembered finds them before the next import",
+  async (t) => {
+    const world = openPlace(await storePlace(t), temporaryFolder(t));
+    const { dataDir, databaseUrl, importOf, text } = world;
+    await importOf(atFirms("Oak Capital"));
+    await text("suppress add", "Jane Roe", "--gp", "Oak Capital", "--reason", "asked");
+    const before =
+      "alter table suppression drop column gp_ids; delete from schema_step where name like '%-suppressed-gps'";
+    if (databaseUrl === null) changeDatabase(controlFile(dataDir), before);
+    else {
+      await runSql(databaseUrl, before);
+      await text("migrate");
+    }
+    await importOf(atFirms("Acorn Group"));
+    assert.deepEqual(await publishedAt(t, world), ["Elm Group"]);
   },
 );
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import type { Suppression } from "#datasets/suppressions.ts";
+import type { CoveredGps, Suppression } from "#datasets/suppressions.ts";
 import { explainPublished } from "#datasets/evidence.ts";
 import { mintId } from "#datasets/draft-record.ts";
 import type { Evidence } from "#records/canonical.ts";
@@ -18,6 +18,7 @@ const suppressed = (name: string, scope: Partial<Suppression> = {}): Suppression
   reason: "asked",
   created_at: "2026-11-01T00:00:00.000Z",
   applied_at: null,
+  gp_ids: "",
   ...scope,
 });
 
@@ -325,4 +326,49 @@ test("a limit to a GP that went, or to an alias that lost a name, holds for what
   );
   const titles = of("signal").map(({ title }): string => title);
   assert.deepEqual(titles.toSorted(), ["Jane Roe sold.", "[withheld] sold.", "[withheld] sold."]);
+});
+
+/** A suppression, and how imports remember its GPs. */
+function remembering(one: Suppression) {
+  const rememberGps = async (covered: CoveredGps) => {
+    one.gp_ids = [one.gp_ids, ...covered.get(one.number)!].join(" ");
+  };
+  return { suppressions: [one], rememberGps };
+}
+
+test("a limit by a person's own number holds at the firm when only sources without the number are read", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const one = suppressed("Jane Roe", { crd: "22" });
+  const kept = remembering(one);
+  await importRecords(catalogue, firms, { ...kept, isDryRun: true });
+  assert.equal(one.gp_ids, "");
+  await importRecords(catalogue, firms, { ...kept, nowMilliseconds: day(1) });
+  const awarded = ["oak", "elm"].flatMap((firm) => [
+    principal(`at-${firm}`, [mintId("gp", "own", firm)], { name: "Jane Roe" }),
+    project(`${firm}-court`, { name: `Jane Roe Court`, gps: [mintId("gp", "own", firm)] }),
+  ]);
+  const options = { ...kept, source: "awards", nowMilliseconds: day(2) };
+  await importRecords(catalogue, awarded, options);
+  const named = [...documents(catalogue, "principal"), ...documents(catalogue, "project")]
+    .filter(({ name }) => /Jane Roe/.test(name))
+    .map(({ gps }): string => gps[0].name);
+  assert.deepEqual(named, ["oak Capital", "oak Capital", "oak Capital"]);
+});
+
+test("a limit by a name holds for the GP under its next name, and where its id leads, but nowhere else", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const kept = remembering(suppressed("Jane Roe", { gp: "Oak Capital" }));
+  const names = ["oak", "ash", "elm"].map((id) => gp(id));
+  const [oak, ash, elm] = names;
+  const at = async (number: number, ...gps: object[]) => {
+    const people = gps.map(({ id }: any) => principal(`jane-${id}`, [id], { name: "Jane Roe" }));
+    const options = { ...kept, nowMilliseconds: day(number) };
+    const { outcome } = await importRecords(catalogue, [...gps, ...people], options);
+    assert.equal(outcome, "built");
+    const found = documents(catalogue, "principal").map((one): string => one["gps"][0].name);
+    return found.toSorted();
+  };
+  assert.deepEqual(await at(1, { ...oak, name: "Oak Capital" }, ash!, elm!), ["ash", "elm"]);
+  assert.deepEqual(await at(2, { ...oak, name: "Acorn Group" }, ash!, elm!), ["ash", "elm"]);
+  assert.deepEqual(await at(3, { ...ash, former_ids: ["oak"] }, elm!), ["elm"]);
 });

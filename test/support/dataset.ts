@@ -53,7 +53,7 @@ export function importInto(
   store: OpenStore,
   { source = "own", entries = [], ...options }: ImportOptions,
 ): Promise<ImportResult> {
-  const guards = { rejectedMax: { lines: 0 }, suppressions: [] };
+  const guards = { rejectedMax: { lines: 0 }, suppressions: [], async rememberGps() {} };
   const usual = { ...guards, isDryRun: false, nowMilliseconds: builtAt };
   return importSource(store, { ...usual, source, entries, ...options });
 }
