@@ -177,6 +177,8 @@ function find(path: string) {
     );
   const generation = isFolder ? catalogue.current() : catalogue.find(version);
   if (generation === null)
-    throw new DatasetFault(`No dataset is published in ${path}: import records first.`);
+    throw new DatasetFault(
+      `No dataset is published in ${path}. Publish one with 'gp-records import' or 'gp-records datasets publish'.`,
+    );
   return { path: catalogue.pathOf(generation.version), generation };
 }

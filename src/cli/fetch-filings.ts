@@ -71,9 +71,13 @@ export function openSource(
       spaced = wait(spacingMilliseconds);
       const signal = AbortSignal.timeout(answerMilliseconds);
       const answer = await fetch(asked, { headers, signal }).catch((error: Error) => error);
-      let [why, delay] = ["did not answer", pause];
-      if (answer instanceof Error) why += ` (${causeOf(answer)})`;
-      else if (answer.ok || (answer.status === 404 && url.endsWith(".txt")))
+      let [why, delay] = ["", pause];
+      let remedy = "Run the command again in an hour";
+      if (answer instanceof Error) {
+        why = `did not answer (${causeOf(answer)})`;
+        remedy =
+          "Check this machine's connection and --origin, if given, then run the command again";
+      } else if (answer.ok || (answer.status === 404 && url.endsWith(".txt")))
         try {
           return await take(answer);
         } catch (error) {
@@ -90,13 +94,15 @@ export function openSource(
         why = `answered ${answer.status}`;
         if (!passing.includes(answer.status)) throw changed(asked.href, why);
         const after = answer.headers.get("retry-after") ?? "";
-        const asksFor = /^\d+$/.test(after) ? Number(after) * 1000 : Date.parse(after) - now();
+        const asksFor = /^\d{1,9}$/.test(after) ? Number(after) * 1000 : Date.parse(after) - now();
         delay = Math.max(pause, asksFor || 0);
+        if (delay > patienceMilliseconds)
+          remedy = `Run the command again after ${new Date(now() + delay).toISOString()}, the time that the server names`;
       }
       if (now() + delay > until)
         throw new CommandFault(
           exitCodes.busy,
-          `${asked.href} ${why}. Retries are limited to ten minutes, so nothing was published. Run the command again in an hour: it resumes where it stopped.`,
+          `${asked.href} ${why}. Nothing was published. ${remedy}: it resumes where it stopped.`,
         );
       reportError(`warning: ${asked.href} ${why}; trying again in ${Math.ceil(delay / 1000)} s.`);
       await wait(delay);

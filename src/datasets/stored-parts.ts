@@ -81,7 +81,9 @@ export async function pushDataset(
 ): Promise<void> {
   const { version: name } = generation;
   if (!(await pushFile(session, path, { ...generation, name })))
-    throw new DatasetFault(`${name} is already stored. Nothing was published. Import again.`);
+    throw new DatasetFault(
+      `The dataset ${name} is already in the database, perhaps stored by another command at the same moment. No dataset was changed. Run this command again.`,
+    );
   const values = [name, JSON.stringify(generation), isAdded];
   await session.query("insert into dataset (version, facts, is_added) values ($1, $2, $3)", values);
 }

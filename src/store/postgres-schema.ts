@@ -28,7 +28,7 @@ async function readSchema(
   if (found!.schema === null)
     throw new StoreFault(
       "unusable",
-      `${place}: the role in ${session.setting} may use no schema on its search path. Create a schema for it, or grant it USAGE and CREATE on an existing one.`,
+      `${place}: the role in ${session.setting} cannot use any schema on its search_path. If the tables exist, put their schema on the search_path and grant the role USAGE on it; the role of 'gp-records migrate' also needs CREATE.`,
     );
   // Each row says whether the step is additive, because an older program knows nothing else about it.
   const taken =

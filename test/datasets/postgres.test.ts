@@ -146,7 +146,7 @@ test("a dataset that is stored already is not stored again, and the one that is 
   const [, one, other, built] = await twoMachines(t, "a");
   const version = await add(one.store, built, true);
   await assert.rejects(add(other.store, built, true), {
-    message: `${version} is already stored. Nothing was published. Import again.`,
+    message: `The dataset ${version} is already in the database, perhaps stored by another command at the same moment. No dataset was changed. Run this command again.`,
   });
   await other.store.open(version);
 });
