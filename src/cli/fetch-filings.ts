@@ -1,6 +1,5 @@
 /** Fetches the files that a folder of public filings lacks from the SEC's servers. */
 import {
-  createReadStream,
   createWriteStream,
   existsSync,
   mkdirSync,
@@ -15,10 +14,9 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { finished, pipeline } from "node:stream/promises";
 import { setTimeout as waitFor } from "node:timers/promises";
-import { createGunzip } from "node:zlib";
 import { accessionIn } from "#filings/cells.ts";
 import { advMemberOf } from "#filings/adv.ts";
-import { openArchive } from "#filings/folder.ts";
+import { openArchive, unzippedOf } from "#filings/folder.ts";
 import { quarterTableOf } from "#filings/form-d.ts";
 import { syncPath } from "#store/whole-file.ts";
 import type { CliContext } from "./command.ts";
@@ -154,8 +152,7 @@ async function save(answer: Response, path: string): Promise<number | null> {
     }
     if (!members.some(({ name }) => quarterTableOf(name) ?? advMemberOf(name)))
       throw new Error("it has no table of Form D or Form ADV");
-  } else if (path.endsWith(".gz"))
-    await finished(createReadStream(part).pipe(createGunzip()).resume());
+  } else if (path.endsWith(".gz")) await finished(Readable.from(unzippedOf(part)).resume());
   else if (!/<\/SEC-DOCUMENT>|^-{20}/m.test(readFileSync(part, "latin1")))
     throw new Error("a part is missing");
   renameSync(part, path);

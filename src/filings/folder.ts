@@ -398,10 +398,9 @@ function whyRefused(
   entry: Entry,
   total: number,
   { entryCount, fileSize }: ZipFile,
-  { ratioMax, ratioFrom, bytesMax, membersMax }: typeof archiveLimits,
+  limits: typeof archiveLimits,
 ): string | undefined {
-  const isBomb = (unzipped: number, zipped: number) =>
-    unzipped > ratioFrom && unzipped > ratioMax * zipped;
+  const { bytesMax, membersMax } = limits;
   const kind = (entry.externalFileAttributes >>> 16) & 0o170000;
   if (entryCount > membersMax)
     return `is one of ${entryCount} members, but at most ${membersMax} are read`;
@@ -409,15 +408,26 @@ function whyRefused(
   if (entry.isEncrypted()) return "is encrypted, which no member of an SEC archive is";
   if (total > bytesMax) return `brings the archive to more than ${bytesMax} unzipped bytes`;
   // Members may share zipped bytes, so that each passes the check on its own.
-  return isBomb(entry.uncompressedSize, entry.compressedSize) || isBomb(total, fileSize)
-    ? `unzips to more than ${ratioMax} times its size, as a zip bomb does`
-    : undefined;
+  return (
+    bombIn(entry.uncompressedSize, entry.compressedSize, limits) ?? bombIn(total, fileSize, limits)
+  );
 }
 
-/** Yields the contents of a gzip file. @throws ImportFault if it is damaged. */
-async function* unzippedOf(file: string): AsyncGenerator<Buffer, void> {
+const bombIn = (unzipped: number, zipped: number, { ratioMax, ratioFrom }: typeof archiveLimits) =>
+  unzipped > ratioFrom && unzipped > ratioMax * zipped
+    ? `unzips to more than ${ratioMax} times its size, as a zip bomb does`
+    : undefined;
+
+/** Yields the contents of a gzip file. @throws ImportFault if it is damaged, or compressed like a zip bomb. */
+export async function* unzippedOf(file: string): AsyncGenerator<Buffer, void> {
+  const { size } = statSync(file);
+  let unzipped = 0;
   try {
-    yield* pipeline(createReadStream(file), createGunzip(), () => {});
+    for await (const chunk of pipeline(createReadStream(file), createGunzip(), () => {})) {
+      const bomb = bombIn((unzipped += (chunk as Buffer).length), size, archiveLimits);
+      if (bomb !== undefined) throw new Error(`it ${bomb}`);
+      yield chunk as Buffer;
+    }
   } catch (error) {
     throw damaged(file, error);
   }

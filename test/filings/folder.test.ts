@@ -194,6 +194,7 @@ test("a recognised file that is damaged is refused by name with the next step, a
       /gz: is damaged or cut off \(unexpected end of file\); download it again/,
     ],
     [spoilt, /gz: is damaged or cut off \(incorrect data check\); download it again/],
+    [gzipSync(fedAs(`A"/>${"<a/>".repeat(2 ** 20)}<a b="`)), /gz: .* 200 times .* zip bomb does/],
     [gzipSync("<a/>"), /gz:1: begins with "a", not IAPDFirmSECReport; download it again/],
   ] as const)
     await refused(t, [writtenFolder(t, { [feedName]: bytes })], words);
