@@ -1,7 +1,8 @@
 /** What each operation costs at ten times the records, with nothing cached: kind of question by kind of question. */
 import { type Random, startRandom } from "#demo/random.ts";
-import { operations } from "#operations/index.ts";
+import { fetches } from "#operations/fetches.ts";
 import type { CanonicalGp } from "#records/canonical.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { ask as askOnce } from "../ask.ts";
 import type { Checkout, Fixtures } from "../fixtures.ts";
 import {
@@ -75,11 +76,12 @@ const byFacet: Readonly<Record<string, Ask>> = {
   "all three": carrying("tag", "theme", "market"),
 };
 
-const kindsOf: Readonly<Record<string, Readonly<Record<string, Ask>>>> = {
-  "fetch-gp": { ...byName, ...byNameAndFacet },
-  "fetch-principals": { ...byName, ...byNameAndFacet, ...byFacet },
-  "fetch-signals": byName,
-  "fetch-projects": byName,
+const operations = Object.values(fetches);
+const kindsOf: Readonly<Record<RecordKind, Readonly<Record<string, Ask>>>> = {
+  gp: { ...byName, ...byNameAndFacet },
+  principal: { ...byName, ...byNameAndFacet, ...byFacet },
+  signal: byName,
+  project: byName,
 };
 
 /** The questions of one kind, and what they cost at either size. */
@@ -99,8 +101,8 @@ export const openOperations = (fixtures: Fixtures): Promise<Session> =>
       await startSize(fixtures, checkout, 10),
     ] as const;
     const groups: Group[] = [];
-    for (const { name } of operations)
-      for (const [kind, ask] of Object.entries(kindsOf[name]!)) {
+    for (const { name, kind: record } of operations)
+      for (const [kind, ask] of Object.entries(kindsOf[record])) {
         const targets = await questionsOf(servers, { operation: name, kind, ask, gps });
         const [small, large] = servers.map(({ server, key }, size) =>
           costCandidate(fixtures.load, server, {
