@@ -435,7 +435,7 @@ async function followDatasets(
     look: follower.look,
     /** Returns the version that should be served, or null if there is none or it cannot be read. */
     wanted: () => shared?.wanted() ?? currentOrNull(catalogue),
-    /** Reports whether the wanted version is served, or there is none. */
+    /** Reports whether the served version is the wanted one. True also if none is wanted and none is served. */
     isWantedServed: () =>
       follower.model()?.parts.version === (shared?.wanted() ?? currentOf(catalogue)?.version),
     metrics: [

@@ -40,8 +40,8 @@ export interface Draft {
 /** Datasets, and the publications that led to the current one. A caller that changes anything holds the import lock. */
 export interface DatasetStore {
   /**
-   * Folder on this machine for drafts, steps and dataset files. With a database, it has only the dataset files that were
-   * fetched or made here.
+   * Folder on this machine for drafts, steps and dataset files. With a database, some dataset files may be missing: those
+   * that were neither fetched nor made here.
    */
   readonly folder: string;
   /** CHANGES_DAYS; 0 keeps no steps. */

@@ -116,7 +116,7 @@ export function withhold(records: DraftRecords, order: WithholdOrder): Withheld 
   return withheld;
 }
 
-/** Returns a message or figures with `[withheld]` in place of each name, whatever the scope of its suppression. */
+/** Returns a message or figures with `[withheld]` in place of each suppressed name, whatever its suppression's scope. */
 export const masked = <Value>(value: Value, suppressions: readonly Sought[]): Value =>
   suppressions.length === 0 ? value : without(value, suppressions.map(soughtOf));
 

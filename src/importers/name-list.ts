@@ -13,9 +13,9 @@ const delimiters = [",", ";", "\t"];
 const cellLengthMax = 500;
 
 /**
- * Returns the names of a list, without blank lines. If a cell of the first line is `name`, the line is the header of
- * CSV with commas, semicolons or tabs, whose other columns are ignored. Otherwise each line is a name. Bytes that are
- * not UTF-8 are windows-1252.
+ * Returns the GPs that a list asks for. Skips blank lines. If a cell of the first line is `name`, the line is the header
+ * of CSV with commas, semicolons or tabs, which may also have the columns `city`, `state`, `crd` and `cik`; others are
+ * ignored. Otherwise each line is a name. A list that is not valid UTF-8 is read as windows-1252.
  * @param file name of the list in messages.
  * @param max maximum number of names.
  * @throws ImportFault if the list is empty, too long or not text, or a line is faulty.

@@ -11,7 +11,10 @@ import { findRecords } from "./record-page.ts";
 import { cutText } from "./records.ts";
 import { browsePaths, filterLabel, nouns, type View } from "./view.ts";
 
-/** Returns the filter of a view as a query, the same for equal ones; empty for all records of the kind. */
+/**
+ * Returns a view's filters as a query string, without its sort order. Equal filters give the same string; a view of all
+ * records of its kind gives an empty one.
+ */
 export function queryOf({ query: { values } }: View): string {
   const { sort: _, ...asked } = values;
   return filterText(asked);

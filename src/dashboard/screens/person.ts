@@ -1,5 +1,6 @@
 /**
- * The page of one person: their GPs, when they were named, the GPs' signals, colleagues, and people of the same name.
+ * The page of one person: the person's GPs, a timeline of when sources named the person, signals of the GPs, colleagues,
+ * and other people with the same name.
  */
 import {
   card,
