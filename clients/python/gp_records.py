@@ -902,7 +902,7 @@ class Meta(TypedDict):
     dataset_version: str
     # Time when the dataset was last updated.
     dataset_updated_at: str
-    # Why the answer is empty or cut, if it is.
+    # Hints about the query and its answer: values that match nothing, an offset beyond the end, embedded lists that are truncated.
     hints: list[Hint]
 
 

@@ -37,7 +37,7 @@ export function parseRejectedMax(text: string): RejectedMax {
   const [, count, percent] = /^(\d{1,9})(%?)$/.exec(text) ?? [];
   if (count === undefined || (percent === "%" && Number(count) > 100))
     throw new InvalidArgumentError(
-      "Write a whole number of lines, such as 20, or a percentage of the lines read from 0% to 100%, such as 5%.",
+      "Write a whole number of lines, such as 20, or a whole percentage from 0% to 100%, such as 5%.",
     );
   return percent === "%" ? { percent: Number(count) } : { lines: Number(count) };
 }

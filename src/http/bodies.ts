@@ -17,7 +17,7 @@ export const bodyMaximum = (route: Route | null): number => route?.bodyBytesMax 
 export const bodyTooLarge = (maximum: number) =>
   new Problem(
     "content-too-large",
-    `The request body may have at most ${maximum} bytes here. Send a smaller body; GET needs none.`,
+    `The request body may be at most ${maximum} bytes here. Send a smaller body or file; GET needs none.`,
     { maximum },
   );
 

@@ -45,6 +45,9 @@ export const Meta = Type.Object({
     format: "date-time",
     description: "Time when the dataset was last updated.",
   }),
-  hints: Type.Array(Hint, { description: "Why the answer is empty or cut, if it is." }),
+  hints: Type.Array(Hint, {
+    description:
+      "Hints about the query and its answer: values that match nothing, an offset beyond the end, embedded lists that are truncated.",
+  }),
 });
 export type Meta = Static<typeof Meta>;

@@ -1,4 +1,4 @@
-/** Hints in an answer: why it is empty or cut, and how to improve the query. */
+/** Hints in an answer: values that match nothing, an offset beyond the end, and truncated lists. */
 import { echo } from "#problems.ts";
 import type { Miss } from "#search/facet-index.ts";
 import type { ReadModel, Selection } from "#search/read-model.ts";

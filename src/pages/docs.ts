@@ -183,7 +183,7 @@ const matching = (): Html =>
 
 const hints = (): Html =>
   html`<p>
-      <code>meta.hints</code> says why an answer is empty or truncated. Each hint has
+      <code>meta.hints</code> names values that match nothing and lists that are truncated. Each hint has
       <code>code</code>, <code>parameter</code>, <code>message</code> and <code>suggestions</code>;
       nothing in <code>data</code> is ever guessed.
     </p>

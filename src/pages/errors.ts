@@ -256,7 +256,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
     again: "No. Send it without a body, or with a shorter one where the path takes one.",
     example: new Problem(
       "content-too-large",
-      "The request body may have at most 65536 bytes here. Send a smaller body; GET needs none.",
+      "The request body may be at most 65536 bytes here. Send a smaller body or file; GET needs none.",
       { maximum: 65_536 },
     ),
   },

@@ -317,7 +317,7 @@ export function llmsText(publicUrl: string | null, quotas: readonly QuotaWindow[
 
 Send GET requests with an API key in the header \`x-api-key\`, for example \`curl -H "x-api-key: KEY" "${at(exampleTarget(first!))}"\`.
 The answer is JSON with \`data\`, \`pagination\` and \`meta\`. \`pagination.total\` is exact; while \`pagination.has_more\` is true, ask again with \`offset\` set to \`pagination.next_offset\`.
-A page has ${parameterBounds.limitDefault} records unless \`limit\` says otherwise. When \`meta.dataset_version\` changes between pages, begin again. \`meta.hints\` says why an answer is empty, and suggests similar values.
+A page has ${parameterBounds.limitDefault} records unless \`limit\` says otherwise. When \`meta.dataset_version\` changes between pages, begin again. \`meta.hints\` names values that match nothing, and suggests similar ones.
 The id of a GP as \`gp_name\` means that GP alone. The \`/list-\` paths take any of their filters together: \`_from\` and \`_to\`, or \`_min\` and \`_max\`, are the ends of a range; a date may be \`2026\`, \`2026-03\`, \`2026-03-31\` or, counted back from the dataset, \`-90d\`; a minus sign before \`sort\` reverses the order. A filter that is misspelt is refused with 400, never ignored.
 Every account has ${wordList(
     quotas.map(({ name, quota }) => `${grouped(quota)} requests per ${name}`),

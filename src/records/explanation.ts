@@ -44,7 +44,7 @@ export type Explained = Explanation | "gone" | null | undefined;
 export const goneText = "The dataset of this record is being replaced. Try again in a second.";
 
 export const damagedText =
-  "The evidence of this record is damaged, so it is not shown. Tell the operator of this service, whose log says more.";
+  "The evidence for this record is damaged, so it is not shown. Tell the operator of this service, whose log says more.";
 
 /** Returns who is named and how sure that is, or that nobody is named. */
 export function statementOf(told: Omit<Explanation, "statement">): string {

@@ -180,7 +180,7 @@ test("flipped bits in evidence are an error that the log names, and never anothe
   assert.equal(page.status, 200);
   assert.match(
     page.text,
-    /Why this name.*The evidence of this record is damaged, so it is not shown\./s,
+    /Why this name.*The evidence for this record is damaged, so it is not shown\./s,
   );
   assert.ok(!page.text.includes("of &lt;b&gt;"));
   await eventually(async () => {

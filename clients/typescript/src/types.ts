@@ -731,7 +731,7 @@ export interface Meta {
   dataset_version: string;
   /** Time when the dataset was last updated. */
   dataset_updated_at: string;
-  /** Why the answer is empty or cut, if it is. */
+  /** Hints about the query and its answer: values that match nothing, an offset beyond the end, embedded lists that are truncated. */
   hints: Hint[];
 }
 
