@@ -96,6 +96,8 @@ function readQuarter(text: string): string {
 function readOrigin(text: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`)
-    throw new InvalidArgumentError("Write a scheme and a host without a path, such as http://127.0.0.1:8000.");
+    throw new InvalidArgumentError(
+      "Write a scheme and a host without a path, such as http://127.0.0.1:8000.",
+    );
   return url.origin;
 }

@@ -183,9 +183,9 @@ const matching = (): Html =>
 
 const hints = (): Html =>
   html`<p>
-      <code>meta.hints</code> names values that match nothing and lists that are truncated. Each hint has
-      <code>code</code>, <code>parameter</code>, <code>message</code> and <code>suggestions</code>;
-      nothing in <code>data</code> is ever guessed.
+      <code>meta.hints</code> names values that match nothing and lists that are truncated. Each
+      hint has <code>code</code>, <code>parameter</code>, <code>message</code> and
+      <code>suggestions</code>; nothing in <code>data</code> is ever guessed.
     </p>
     ${table({
       label: "Hint codes",
