@@ -116,7 +116,10 @@ export function withhold(records: DraftRecords, order: WithholdOrder): Withheld 
   return withheld;
 }
 
-/** Returns a message or figures with `[withheld]` in place of each suppressed name, whatever its suppression's scope. */
+/**
+ * Returns a value, such as a message or an import's report, with every suppressed name in its texts withheld as in
+ * records. Ignores limits: a name is withheld even if its suppression is limited to certain GPs.
+ */
 export const masked = <Value>(value: Value, suppressions: readonly Sought[]): Value =>
   suppressions.length === 0 ? value : without(value, suppressions.map(soughtOf));
 

@@ -144,7 +144,10 @@ const strategiesIn = matcherOf<(typeof strategies)[number]>(words.strategies);
 const propertyTypesIn = matcherOf<(typeof propertyTypes)[number]>(words.property_types);
 const themesIn = matcherOf(words.themes);
 
-/** Returns the strategies, property types and themes that names mention, each in the order of its list. */
+/**
+ * Returns the strategies, property types and themes that names mention, each kind in the order of its word list. Leaves
+ * out a match that a more specific one replaces, such as `core` beside `core_plus`.
+ */
 export function subjectsOf(names: readonly string[]) {
   const folded = ` ${names.map(fold).join("   ")} `;
   const [how, what] = [strategiesIn(folded), propertyTypesIn(folded)];
