@@ -245,7 +245,10 @@ const rollback = command({
   run: (_, context) =>
     choose(context, "dataset.rolled_back", async (store) => {
       const { rollBack } = await import("#datasets/choose.ts");
-      await refuseRemoved(context, store, (await store.read()).current()?.published_after);
+      const kept = await store.read();
+      // Also away from a current dataset whose files are damaged or missing.
+      const current = kept.findReadable(kept.currentVersion() ?? "");
+      await refuseRemoved(context, store, current?.published_after);
       return rollBack(store);
     }),
   ...shownChoice,

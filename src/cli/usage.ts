@@ -69,7 +69,7 @@ const find = command({
     if (requests.length === 0)
       throw new DomainError(
         "not_found",
-        `The request log has no matching request with the id '${id.slice(0, 100)}'. Check the id, and any --account, --since and --until. The log has only requests whose key was accepted. Each request is in the log from a second after its answer, for USAGE_LOG_DAYS days.`,
+        `The request log has no matching request with the id '${id.slice(0, 100)}'. Check the id, and any --account, --since and --until. Only requests with an accepted key are logged. A request appears a second or two after its answer, and is kept for USAGE_LOG_DAYS days, or until USAGE_LOG_ROWS newer ones are in the log.`,
       );
     await printRows(context, given, output, [requests]);
   },

@@ -25,7 +25,7 @@ export const apiVersions: readonly [ApiVersion, ...ApiVersion[]] = [
       "`/changes` lists the publications of datasets, each with a step of what it added, changed, removed and merged; `/changes.atom` is a feed of the publications.",
       "Pages by `limit` and `offset`, with an exact total and a `Link` header with links to the neighbouring pages.",
       "Answers name the dataset they come from, in `meta.dataset_version`; records have stable ids and say where they come from in `provenance`.",
-      "`meta.hints` names values that match nothing, suggests similar ones, and says which embedded lists are truncated.",
+      "`meta.hints` names values that match nothing, suggests similar ones, and says when embedded lists are truncated.",
       "Errors as `application/problem+json`, every fault of a request at once, with a page for each code.",
       "Quotas for a minute, an hour and a day, reported on every answer in `RateLimit` and `RateLimit-Policy`.",
       "Records also as NDJSON and CSV, if `Accept` names `application/x-ndjson` or `text/csv`.",

@@ -367,7 +367,7 @@ const faultMeanings: Readonly<Record<ParameterFault["code"], string>> = {
   too_many_values:
     "The parameter has more than `maximum` values. Ask in several requests; for `match_gps`, give only one fact for each name.",
   invalid_encoding:
-    "The name or the value is not percent-encoded UTF-8, or contains a control character. Let your HTTP library encode it.",
+    "The name or the value is not percent-encoded UTF-8, or contains a control character, such as a tab. Remove control characters, and let your HTTP library encode the rest.",
   unknown_value:
     "The parameter does not take this value: its closed list lacks it, or the date does not exist. Choose from `allowed`, which has the list or the forms of a date.",
   out_of_order: "The range ends before it begins. Swap the two values.",

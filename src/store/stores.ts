@@ -194,5 +194,7 @@ function bindable(value: unknown): SQLInputValue {
   if (typeof value === "boolean") return value ? 1n : 0n;
   if (value === null || typeof value === "string" || typeof value === "bigint") return value;
   if (typeof value === "number" || value instanceof Uint8Array) return value;
-  throw new TypeError(`A ${typeof value} cannot be stored; pass text, a number, bytes or null.`);
+  throw new TypeError(
+    `A value of type ${typeof value} cannot be stored. Pass a string, number, bigint, boolean, Uint8Array or null.`,
+  );
 }

@@ -54,6 +54,22 @@ test("damage of the dataset that is served is named, and the command that is nam
   );
 });
 
+for (const [what, damage] of [
+  ["without its file", (path) => rmSync(path)],
+  ["without its facts", (path) => rmSync(factsOf(path))],
+  ["with damaged facts", (path) => writeFileSync(factsOf(path), "{}")],
+] as [string, (path: string) => void][])
+  test(`a rollback leads away from a current dataset ${what}, as is advised`, async (t) => {
+    const { dataDir, older, newer, pathOf, folder } = await twoDatasets(t);
+    damage(pathOf(newer));
+    const { mend } = await finding("fail", datasets, dataDir);
+    assert.match(mend, / return to the dataset before it with 'gp-records datasets rollback'\.$/);
+    await follow(dataDir, "gp-records datasets rollback");
+    assert.equal(openCatalogue(folder).currentVersion(), older);
+  });
+
+const factsOf = (path: string) => path.replace(/sqlite$/, "json");
+
 test("where no dataset is sound, each is to be put back from a backup", async (t) => {
   const { dataDir, older, newer, pathOf } = await twoDatasets(t);
   for (const version of [older, newer]) flipByte(pathOf(version), 20_000);
