@@ -149,6 +149,8 @@ export function followShared(request: FollowRequest) {
   const closing = new AbortController();
   const { signal } = closing;
   let state: Kept | null = null;
+  /** Publications in the folder's list; undefined before the first look. */
+  let listed: readonly Publication[] | undefined;
   /** Time of the next attempt to fetch what the folder lacks; Infinity if none is due before the datasets change. */
   let fetchAt = Infinity;
   let retryMilliseconds = firstRetryMilliseconds;
@@ -191,7 +193,9 @@ export function followShared(request: FollowRequest) {
     // The step to the dataset is fetched before the pointer moves. A damaged step does not hold up the dataset.
     const [newest] = await Promise.allSettled(publications.slice(-1).map(fetchStep));
     steps.write(publications);
-    steps.clear(publications);
+    // A command on this folder may be storing another step.
+    steps.clear(publications, listed);
+    listed = publications;
     if (current !== null) await point(current, isFetched);
     if (newest?.status === "rejected") throw newest.reason;
     const published = seen.list().filter((one) => !isStaged(one));

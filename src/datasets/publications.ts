@@ -79,14 +79,20 @@ export function openPublications(datasetsFolder: string) {
       makeFolder();
       replaceFile(listPath, `${JSON.stringify(publications)}\n`);
     },
-    /** Deletes the steps of all publications but the kept ones, and leftovers of killed processes. */
-    clear(kept: readonly Publication[]): void {
+    /**
+     * Deletes the steps of all publications but the kept ones, and leftovers of killed processes.
+     * @param former publications whose steps may be deleted; without it, any step may be.
+     */
+    clear(kept: readonly Publication[], former?: readonly Publication[]): void {
       if (!existsSync(folder)) return;
-      const names = new Set(
-        kept.flatMap(({ from, version, step }) => (step === null ? [] : nameOf(from!, version))),
-      );
+      const namesOf = (all: readonly Publication[]) =>
+        new Set(all.flatMap(({ from, version }) => (from === null ? [] : nameOf(from, version))));
+      const names = namesOf(kept.filter(({ step }) => step !== null));
+      const formerNames = former && namesOf(former);
       for (const name of readdirSync(folder)) {
-        const isGone = stepShape.test(name) && !names.has(name.replace(/\.\w+$/, ""));
+        const step = name.replace(/\.\w+$/, "");
+        const mayGo = formerNames === undefined || formerNames.has(step);
+        const isGone = stepShape.test(name) && mayGo && !names.has(step);
         if (isGone || isAbandoned(name)) rmSync(join(folder, name), { force: true });
       }
     },

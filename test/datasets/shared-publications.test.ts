@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { TestContext } from "node:test";
 import { openPublications } from "#datasets/publications.ts";
 import { entriesOf } from "../support/dataset.ts";
@@ -83,6 +83,26 @@ test("old publications go with their steps from the database and from each folde
   await importOn(off, 4, ["a"]);
   await off.store.forgetSteps();
   assert.deepEqual([await stepsIn(), await one.store.publications()], [[], []]);
+});
+
+test("a server keeps the step that a command on its folder is storing, and deletes those of forgotten publications", async (t) => {
+  const one = await databaseWorld(t);
+  const { version: first } = await importOn(one, 1, ["a"]);
+  const { version: second } = await importOn(one, 2, ["a", "b"]);
+  const { cache, publications, list } = serverOn(t, one.url);
+  const hasStep = () => publications.openStep(first, second) !== null;
+  await eventually(() => assert.ok(hasStep()), patience);
+  const path = publications.stepPath(second, "20270101T000000Z-00000000");
+  writeFileSync(path, "");
+  const { version: third } = await importOn(one, 3, ["b"]);
+  await eventually(() => assert.equal(cache.catalogue.currentVersion(), third), patience);
+  assert.ok(existsSync(path));
+  await one.setTime(day(3) + 400 * (day(2) - day(1)));
+  await one.store.forgetSteps();
+  await importOn(one, 4, ["a"]);
+  await eventually(() => assert.equal(list().length, 2), patience);
+  await eventually(() => assert.ok(!hasStep()), patience);
+  assert.ok(existsSync(path));
 });
 
 test("a count of a kind that an older program did not know is 0", async (t) => {

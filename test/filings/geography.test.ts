@@ -64,7 +64,7 @@ test("a table that is cut off is refused with its name", () => {
   assert.throws(() => geographyOf(cut), /table\.csv:\d+: has a quote that is never closed/);
   assert.throws(
     () => geographyOf("cbsacode,cbsatitle,fipsstatecode,fipscountycode\n"),
-    /table\.csv: has columns of ZIP codes or counties, but no row/,
+    /table\.csv: has columns for ZIP codes or counties, but no usable row/,
   );
 });
 
