@@ -98,7 +98,7 @@ test("what cannot be found or understood is refused in words", async (t) => {
   const missing = await refusal(exitCodes.conflict, "requests find req_2");
   assert.match(
     missing,
-    /^error: The request log has no matching request with the id 'req_2'\..*USAGE_LOG_DAYS days\.\n$/,
+    /^error: The request log has no matching request with the id 'req_2'\..*USAGE_LOG_DAYS days, or until USAGE_LOG_ROWS newer ones are in the log\.\n$/,
   );
   assert.match(
     await refusal(exitCodes.conflict, "requests list --account Gamma"),
