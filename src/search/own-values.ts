@@ -55,6 +55,7 @@ export function openOwnValues(
   let findNamed: ReturnType<typeof openNameSearch>;
   /** Words of all names; undefined until the first unknown word. */
   let suggestions: SuggestionIndex | undefined;
+  let isBegun = false;
   let nextRead = 0;
   const folded: string[] = [];
 
@@ -68,6 +69,7 @@ export function openOwnValues(
   };
 
   function begin() {
+    isBegun = true;
     collected.set("name", collectNumbers(openNameGroups(), false, count));
     for (const [name, condition] of Object.entries(filterable))
       if (condition.by === "equality")
@@ -77,7 +79,7 @@ export function openOwnValues(
   }
 
   function* read(asked: readonly string[] = []): Generator<void> {
-    if (nextRead === 0) begin();
+    if (!isBegun) begin();
     while (nextRead < count) {
       const from = nextRead;
       const records = slice(from);

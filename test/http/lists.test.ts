@@ -521,6 +521,21 @@ test("Link leads through all pages with the same filters and order", async (t) =
   }
 });
 
+test("each list of a dataset without records of its kind is empty, whatever it is asked by", async (t) => {
+  for (const kind of recordKinds) {
+    const records = [kind === "gp" ? signal("s") : gp("a")];
+    const service = await startService(t, { records });
+    const { key } = await service.newKey({ quotas: roomy });
+    const { path, sorts } = lists[kind];
+    const asked = ["", "source=own", "confidence_min=0.5", "name=x", "id=x", "has_gp=false"];
+    for (const query of [...asked, ...sorts!.map((sort) => `sort=${sort}`)]) {
+      const { status, body } = await service.get(`${path}?${query}`, { "x-api-key": key });
+      if (status === 200) assert.deepEqual(body.data, [], query);
+      else assert.equal(body.errors[0].code, "unknown_parameter", query);
+    }
+  }
+});
+
 test("a list that is asked with a wrong key reads nothing", async (t) => {
   let looked = 0;
   const refuse = () => {
