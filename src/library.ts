@@ -26,16 +26,13 @@ export interface NameParameters {
   offset?: number;
 }
 
-/** Parameters with facets. If a facet has several values, a GP needs only one of them. */
-export interface FacetParameters extends NameParameters {
-  tag?: string | readonly string[];
-  theme?: string | readonly string[];
-  market?: string | readonly string[];
-}
-
-export interface GpParameters extends FacetParameters {
-  gp_name: string;
-}
+/**
+ * Parameters of a kind's read. All given filters must hold. If a filter has several values, one of them is enough. GPs
+ * need a `gp_name`.
+ */
+export type FetchParameters<K extends RecordKind> = NameParameters & {
+  [Filter in Exclude<keyof (typeof fetches)[K]["filters"] & string, "gp_name">]?: ValueOf<Filter>;
+} & (K extends "gp" ? { gp_name: string } : unknown);
 
 /** Name of a condition on records of a kind. */
 type Condition<K extends RecordKind> = keyof (typeof declarations)[K]["filterable"] & string;
@@ -104,10 +101,10 @@ export interface Records extends Record<
   readonly datasetVersion: string;
   /** Time when the dataset was built (RFC 3339, UTC). */
   readonly datasetUpdatedAt: string;
-  fetchGp(parameters: GpParameters): Answer<RecordOf<"gp">>;
-  fetchPrincipals(parameters?: FacetParameters): Answer<RecordOf<"principal">>;
-  fetchSignals(parameters?: NameParameters): Answer<RecordOf<"signal">>;
-  fetchProjects(parameters?: NameParameters): Answer<RecordOf<"project">>;
+  fetchGp(parameters: FetchParameters<"gp">): Answer<RecordOf<"gp">>;
+  fetchPrincipals(parameters?: FetchParameters<"principal">): Answer<RecordOf<"principal">>;
+  fetchSignals(parameters?: FetchParameters<"signal">): Answer<RecordOf<"signal">>;
+  fetchProjects(parameters?: FetchParameters<"project">): Answer<RecordOf<"project">>;
   /** Lists GPs without their principals and signals. The first call of a list may take longer: it reads the records. */
   listGps(parameters?: ListParameters<"gp">): Answer<ListedGp>;
   listPrincipals(parameters?: ListParameters<"principal">): Answer<RecordOf<"principal">>;

@@ -1,7 +1,7 @@
 /** Lists all reads. Answers the operations, `/vocabulary` and `/explain`, from the cache if possible. */
 import { LRUCache } from "lru-cache";
 import { type Format, formats, json } from "#operations/formats.ts";
-import type { Operation, Query } from "#operations/operation.ts";
+import { gpFilters, type Operation, type Query } from "#operations/operation.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";
 import { metaOf } from "#operations/page.ts";
 import { explainPath } from "#operations/reads.ts";
@@ -46,6 +46,8 @@ export function openReads(dependencies: ReadDependencies, answers: AnswerSource)
   ];
 }
 
+const isOwn = (filter: string) => !(filter in gpFilters);
+
 export type AnswerSource = ReturnType<typeof openOperations>;
 
 /** Opens the source of answers, with caches of parsed queries and of answers. */
@@ -57,9 +59,15 @@ export function openOperations(
 ) {
   const { publicUrl, model } = dependencies;
   const parse = openParsedQueryCache(dependencies);
+  /** Operations with filters or orders by values that are read from the documents, as those of GPs are not. */
+  const preparing = new Set(
+    dependencies.operations
+      .filter(({ filters, sorts }) => sorts !== null || Object.keys(filters).some(isOwn))
+      .map(({ name }) => name),
+  );
 
   /**
-   * Finds the answer to an operation's query. Reads the values that a list needs in steps of a few milliseconds, so
+   * Finds the answer to an operation's query. Reads the values that it needs in steps of a few milliseconds, so
    * that no other request waits. Starts again if the dataset is replaced meanwhile.
    * @throws Problem as `readQuery` or `served` does.
    */
@@ -75,8 +83,7 @@ export function openOperations(
     const of = { tag: tagFor(datasetVersion, format), datasetVersion };
     const known = knownAnswer(dependencies, knownTags, of);
     if (known !== null) return known;
-    // Only lists use values that are read from the documents.
-    if (operation.sorts !== null) {
+    if (preparing.has(operation.name)) {
       const steps = dataset.prepare(operation.kind, query.filter, query.order);
       if (steps.next().done !== true)
         return runInTurns(steps, () => model() === dataset).then(() =>
@@ -187,8 +194,7 @@ function openParsedQueryCache({
     const cache = caches.get(operation.name)!;
     let parsed = cache.get(text);
     if (parsed === undefined) {
-      // Only lists take dates.
-      const day = operation.sorts === null ? undefined : model()?.parts.updatedAt.slice(0, 10);
+      const day = model()?.parts.updatedAt.slice(0, 10);
       parsed = parsedQuery(operation, readQuery(operation, text, pageSizeMax, operations, { day }));
       // A range with a relative date may be out of order for one dataset's day, but not for another's.
       const isLasting = !Object.values(parsed.query.values).flat().some(isRelative);
