@@ -46,7 +46,9 @@ export function openReads(dependencies: ReadDependencies, answers: AnswerSource)
   ];
 }
 
-const isOwn = (filter: string) => !(filter in gpFilters);
+/** Reports whether an operation filters or sorts by values that are read from the documents, as those of GPs are not. */
+const readsValues = ({ filters, sorts }: Operation): boolean =>
+  sorts !== null || Object.keys(filters).some((name) => !(name in gpFilters));
 
 export type AnswerSource = ReturnType<typeof openOperations>;
 
@@ -59,12 +61,6 @@ export function openOperations(
 ) {
   const { publicUrl, model } = dependencies;
   const parse = openParsedQueryCache(dependencies);
-  /** Operations with filters or orders by values that are read from the documents, as those of GPs are not. */
-  const preparing = new Set(
-    dependencies.operations
-      .filter(({ filters, sorts }) => sorts !== null || Object.keys(filters).some(isOwn))
-      .map(({ name }) => name),
-  );
 
   /**
    * Finds the answer to an operation's query. Reads the values that it needs in steps of a few milliseconds, so
@@ -83,7 +79,7 @@ export function openOperations(
     const of = { tag: tagFor(datasetVersion, format), datasetVersion };
     const known = knownAnswer(dependencies, knownTags, of);
     if (known !== null) return known;
-    if (preparing.has(operation.name)) {
+    if (readsValues(operation)) {
       const steps = dataset.prepare(operation.kind, query.filter, query.order);
       if (steps.next().done !== true)
         return runInTurns(steps, () => model() === dataset).then(() =>
@@ -194,7 +190,7 @@ function openParsedQueryCache({
     const cache = caches.get(operation.name)!;
     let parsed = cache.get(text);
     if (parsed === undefined) {
-      const day = model()?.parts.updatedAt.slice(0, 10);
+      const day = readsValues(operation) ? model()?.parts.updatedAt.slice(0, 10) : undefined;
       parsed = parsedQuery(operation, readQuery(operation, text, pageSizeMax, operations, { day }));
       // A range with a relative date may be out of order for one dataset's day, but not for another's.
       const isLasting = !Object.values(parsed.query.values).flat().some(isRelative);
