@@ -22,13 +22,14 @@ export const changePublished = <R>(
 ): Promise<R> =>
   changeDatasets(context, async (store) => {
     const suppressions = await applyPending(context, store);
-    const { rememberGps } = await import("#datasets/suppressions.ts");
     return change(store, {
       suppressions,
-      rememberGps: (covered) =>
-        withControl(context, (control) =>
+      async rememberGps(covered) {
+        const { rememberGps } = await import("#datasets/suppressions.ts");
+        return withControl(context, (control) =>
           control.write((transaction) => rememberGps(transaction, covered)),
-        ),
+        );
+      },
     });
   });
 
