@@ -132,13 +132,10 @@ export function watchConnections(
       // The last response has been sent, so this request gets none.
       if (socket.writableEnded) return true;
       const isChunked = request.headers["transfer-encoding"] !== undefined;
-      const isRefused = isChunked && !beginChunked(connection, request);
-      if (!owes(connection)) {
-        if (isRefused) leaveUnread(socket);
-        return false;
-      }
+      if (isChunked && !beginChunked(connection, request)) leaveUnread(socket);
+      if (!owes(connection)) return false;
       const isFull = connection.waiting.length === waitingMax || waitingOfAll === waitingMaxOfAll;
-      if (!isFull && !isRefused) return false;
+      if (!isFull) return false;
       cut.add("overrun");
       const response = connection.latest!;
       // A response in progress may have promised in its headers to keep the connection open.

@@ -64,6 +64,12 @@ test("one client network sends one body in chunks at a time, and the next once t
   const unread = await askBytes(port, get + requestText("/health"));
   assert.deepEqual(statusesIn(unread.text), [200]);
   assert.equal(unread.headers["connection"], "close");
+  // Nor does one sent ahead: the answer before it may already have promised to go on.
+  for (const before of ["/health", "/nowhere", "/fetch-gp"]) {
+    const { text } = await askBytes(port, requestText(before) + get + requestText("/health"));
+    assert.equal(statusesIn(text).length, 2, text);
+    assert.match(text.slice(text.lastIndexOf("HTTP/1.1 200")), /^connection: close\r$/im);
+  }
   first.write("0\r\n\r\n");
   await once(first, "data");
   assert.deepEqual(await status(), [401]);
