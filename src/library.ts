@@ -5,10 +5,10 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { startLoad } from "#datasets/start-load.ts";
 import type { Meta, Pagination } from "#operations/envelope.ts";
-import { fetches } from "#operations/fetches.ts";
+import type { fetches } from "#operations/fetches.ts";
 import { json } from "#operations/formats.ts";
-import { type OperationName, operations } from "#operations/index.ts";
-import { lists } from "#operations/lists.ts";
+import { operations } from "#operations/index.ts";
+import type { lists } from "#operations/lists.ts";
 import type { Operation } from "#operations/operation.ts";
 import { queryText, readQuery } from "#operations/parameters.ts";
 import { Problem } from "#problems.ts";
@@ -87,29 +87,38 @@ export interface AnswerBody<OneRecord> {
 
 /** Method name of an operation, such as `fetchGp` for `fetch-gp`. */
 type MethodOf<Name> = Name extends `${infer Verb}-${infer Rest}`
-  ? `${Verb}${Capitalize<Rest>}`
-  : never;
+  ? `${Verb}${Capitalize<MethodOf<Rest>>}`
+  : Name;
+
+/** A read of records. Its parameters may be left out unless one is required. */
+type Read<Parameters, OneRecord> = object extends Parameters
+  ? (parameters?: Parameters) => Answer<OneRecord>
+  : (parameters: Parameters) => Answer<OneRecord>;
+
+/** The reads of each kind by its GPs, such as `fetchGp` and `fetchProjects`. */
+type Fetches = {
+  [K in RecordKind as MethodOf<(typeof fetches)[K]["name"]>]: Read<FetchParameters<K>, RecordOf<K>>;
+};
+
+/**
+ * The lists of each kind, such as `listGps` and `listProjects`. GPs are listed without their principals and signals. The
+ * first call of a list may take longer: it reads the records.
+ */
+type Lists = {
+  [K in RecordKind as MethodOf<(typeof lists)[K]["name"]>]: Read<
+    ListParameters<K>,
+    K extends "gp" ? ListedGp : RecordOf<K>
+  >;
+};
 
 /**
  * An open dataset. Each method throws a Problem with the code `invalid-parameters` if the service would answer 400. The
  * problem's `members.errors` lists the first faults, at most 20.
  */
-export interface Records extends Record<
-  MethodOf<OperationName>,
-  (parameters: never) => Answer<unknown>
-> {
+export interface Records extends Fetches, Lists {
   readonly datasetVersion: string;
   /** Time when the dataset was built (RFC 3339, UTC). */
   readonly datasetUpdatedAt: string;
-  fetchGp(parameters: FetchParameters<"gp">): Answer<RecordOf<"gp">>;
-  fetchPrincipals(parameters?: FetchParameters<"principal">): Answer<RecordOf<"principal">>;
-  fetchSignals(parameters?: FetchParameters<"signal">): Answer<RecordOf<"signal">>;
-  fetchProjects(parameters?: FetchParameters<"project">): Answer<RecordOf<"project">>;
-  /** Lists GPs without their principals and signals. The first call of a list may take longer: it reads the records. */
-  listGps(parameters?: ListParameters<"gp">): Answer<ListedGp>;
-  listPrincipals(parameters?: ListParameters<"principal">): Answer<RecordOf<"principal">>;
-  listSignals(parameters?: ListParameters<"signal">): Answer<RecordOf<"signal">>;
-  listProjects(parameters?: ListParameters<"project">): Answer<RecordOf<"project">>;
 }
 
 export interface OpenOptions {
@@ -145,17 +154,14 @@ export async function open(
     const body = new Uint8Array(shared);
     return { body, total, json: () => JSON.parse(Buffer.from(body.buffer).toString()) };
   };
+  const methods = operations.map((operation) => [
+    operation.name.replaceAll(/-./g, ([, letter]) => letter!.toUpperCase()),
+    (parameters = {}) => answer(operation, parameters),
+  ]);
   return {
     datasetVersion: parts.version,
     datasetUpdatedAt: parts.updatedAt,
-    fetchGp: (parameters) => answer(fetches.gp, parameters),
-    fetchPrincipals: (parameters = {}) => answer(fetches.principal, parameters),
-    fetchSignals: (parameters = {}) => answer(fetches.signal, parameters),
-    fetchProjects: (parameters = {}) => answer(fetches.project, parameters),
-    listGps: (parameters = {}) => answer(lists.gp, parameters),
-    listPrincipals: (parameters = {}) => answer(lists.principal, parameters),
-    listSignals: (parameters = {}) => answer(lists.signal, parameters),
-    listProjects: (parameters = {}) => answer(lists.project, parameters),
+    ...(Object.fromEntries(methods) as Fetches & Lists),
   };
 }
 

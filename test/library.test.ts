@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { DatasetFault, open, Problem } from "#library.ts";
+import { operations } from "#operations/index.ts";
 import { cast } from "./support/cast.ts";
 import { importRecords } from "./support/dataset.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
@@ -61,6 +62,21 @@ test("faulty parameters throw the problem the service answers, each fault named"
     faultsOf(() => fetchProjects({ tag: "ai" } as object)),
     ["tag unknown_parameter"],
   );
+});
+
+test("each read and each list of the service is a method, under its name in camel case", async (t) => {
+  const dataDir = temporaryFolder(t);
+  await publish(dataDir);
+  const methods = new Map<string, unknown>(Object.entries(await open(dataDir)));
+  for (const { name, path } of operations) {
+    const [verb, rest = ""] = name.split("-");
+    const method = methods.get(`${verb}${rest.charAt(0).toUpperCase()}${rest.slice(1)}`);
+    assert.throws(
+      () => (method as (parameters: object) => void)({ colour: "red" }),
+      ({ message }: Problem) => message.includes(`'colour' is not a parameter of ${path}`),
+      name,
+    );
+  }
 });
 
 test("a list reads the records at its first call, and gives GPs without principals and signals, in any order", async (t) => {
