@@ -1,6 +1,7 @@
 /** `gp-records explain`: shows the filings that a record is based on, and the evidence that was refused. */
 import type { DatabaseSync } from "node:sqlite";
-import { explainedKinds, type Explanation, reasonOf } from "#records/explanation.ts";
+import { anyExplained, type Explanation, reasonOf } from "#records/explanation.ts";
+import { namedKinds } from "#records/kinds.ts";
 import { counted } from "#words.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import { argument, command } from "./command.ts";
@@ -9,8 +10,7 @@ import { onOneLine } from "./output.ts";
 
 export const explainCommand = command({
   name: "explain",
-  description:
-    "show the evidence for a GP, principal or project of the current dataset: filings, quotations, and what was refused",
+  description: `show the evidence for a ${anyExplained} of the current dataset: filings, quotations, and what was refused`,
   args: {
     id: argument(
       "<id>",
@@ -29,7 +29,7 @@ export const explainCommand = command({
       if (found.length > 0) return found;
       throw new CommandFault(
         exitCodes.conflict,
-        `No GP, principal or project of ${version} has the id '${id}'. Use an id from the service, an export or 'gp-records match', or the source's own id.`,
+        `No ${anyExplained} of ${version} has the id '${id}'. Use an id from the service, an export or 'gp-records match', or the source's own id.`,
       );
     }),
   text: (found) => found.map((one) => linesOf(one).map(onOneLine).join("\n")).join("\n\n"),
@@ -44,9 +44,7 @@ async function idsMeant(db: DatabaseSync, id: string): Promise<string[]> {
   return [
     id,
     ...Array.from(arraysOf<[string]>(db, given, id), ([one]) => one),
-    ...readSources(db).flatMap(([source]) =>
-      explainedKinds.map((kind) => mintId(kind, source, id)),
-    ),
+    ...readSources(db).flatMap(([source]) => namedKinds.map((kind) => mintId(kind, source, id))),
   ];
 }
 

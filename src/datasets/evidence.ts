@@ -6,8 +6,9 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import type { Evidence } from "#records/canonical.ts";
-import { type Explanation, explainedKinds, statementOf } from "#records/explanation.ts";
+import { type Explanation, statementOf } from "#records/explanation.ts";
 import { cut } from "#records/fields.ts";
+import { namedKinds } from "#records/kinds.ts";
 import { isUnchanged } from "./dataset-hash.ts";
 import type { Generation } from "./generation.ts";
 import { openAs, otherFileWords, refusalOf } from "./open-generation.ts";
@@ -119,7 +120,7 @@ type StoredRecord = readonly [
  */
 export function explain(db: DatabaseSync, ids: readonly string[]): Explanation[] {
   const evidenceOf = openEvidenceReader(db);
-  return explainedKinds.flatMap((kind) => {
+  return namedKinds.flatMap((kind) => {
     const sql = `select id, cast(document as blob), updated_at, own_length, content_hash
       from ${kind} where id in (
         select coalesce(gp_id, value) from json_each(?) left join former_id on former_id = value)`;

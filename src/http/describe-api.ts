@@ -27,7 +27,7 @@ import { exampleVocabulary } from "#pages/docs-vocabulary.ts";
 import { exampleExplanation, exampleMeta, exampleRecords } from "#pages/example-records.ts";
 import type { RecordMembers } from "#records/columns.ts";
 import { declarations, valuesOf } from "#records/declarations.ts";
-import { Explanation } from "#records/explanation.ts";
+import { anyExplained, Explanation } from "#records/explanation.ts";
 import { list, oneOf, orNull, text, time, whole } from "#records/fields.ts";
 import { ListedGp } from "#records/gp.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
@@ -198,7 +198,7 @@ const explain = describeRead({
     "A former id leads to the record that replaced it. An unknown id returns a 404. Takes no parameters. Counts as one request.",
   parameters: [
     {
-      ...inPath("id", "Id of a GP, principal or project.", Explanation.properties.id),
+      ...inPath("id", `Id of a ${anyExplained}.`, Explanation.properties.id),
       example: exampleExplanation.id,
     },
   ],

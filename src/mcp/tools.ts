@@ -17,6 +17,7 @@ import { matchCost, matchInSlices } from "#operations/match.ts";
 import { type GivenValues, invalidParameters, queryText } from "#operations/parameters.ts";
 import { vocabularyOf } from "#operations/vocabulary.ts";
 import type { ParameterFault } from "#problems.ts";
+import { anyExplained } from "#records/explanation.ts";
 import { eachOf } from "#records/kinds.ts";
 import {
   boundsOf,
@@ -198,8 +199,7 @@ const explainTool = (dependencies: ToolParts): Tool =>
   makeTool(dependencies, {
     name: "explain",
     title: "Why a record says what it says",
-    description:
-      "For a GP, principal or project: who is named and with what certainty, or that nobody is; and the evidence: words of documents that were taken or refused, each with the rule and the reason.",
+    description: `For a ${anyExplained}: who is named and with what certainty, or that nobody is; and the evidence: words of documents that were taken or refused, each with the rule and the reason.`,
     item: { type: "object", required: ["id", "kind", "name", "statement"] },
     filters: {
       id: declared("id", "Id of the record, as in an answer.", { isRequired: true }),

@@ -1,12 +1,12 @@
 /** Names of all reads that need a key: operations and other paths. `mcp` is any message to `/mcp`. */
+import { anyExplained } from "#records/explanation.ts";
 import { operations } from "./index.ts";
 import type { Operation } from "./operation.ts";
 
 const otherReads = ["vocabulary", "exports", "changes", "explain", "mcp"] as const;
 
 export const explainPath = "/explain";
-export const explainSummary =
-  "Why a GP, principal or project says what it says: documents, sentences, rules, and what was refused.";
+export const explainSummary = `Why a ${anyExplained} says what it says: documents, sentences, rules, and what was refused.`;
 
 /** Name under which a request with a key is counted, logged and recorded. */
 export type ReadName = Operation["name"] | (typeof otherReads)[number];

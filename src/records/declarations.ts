@@ -1,7 +1,7 @@
 /** Declarations of all kinds of record. Schemas, columns, conditions and the reference follow from them. */
 import type { Filterable } from "./filterable.ts";
 import { gpDeclaration } from "./gp.ts";
-import { type EachKind, type RecordKind, recordKinds } from "./kinds.ts";
+import { type EachKind, type NamedKind, type RecordKind, recordKinds } from "./kinds.ts";
 import { principalDeclaration } from "./principal.ts";
 import { projectDeclaration } from "./project.ts";
 import type { MemberSchema, Static, TObject, TSchema } from "./schema.ts";
@@ -27,7 +27,7 @@ export const declarations = {
   principal: principalDeclaration,
   signal: signalDeclaration,
   project: projectDeclaration,
-} satisfies EachKind<Declaration>;
+} satisfies EachKind<Declaration> & Record<NamedKind, { members: { name: TSchema } }>;
 
 /** A record as served. */
 export type RecordOf<K extends RecordKind> = Static<(typeof declarations)[K]["schema"]>;

@@ -1,10 +1,9 @@
 /** Explains why records say what they say, in one shape and wording for the API, tools, pages and commands. */
 import { gps, Provenance } from "./common.ts";
 import { date, decimal, link, list, oneOf, orNull, text, whole } from "./fields.ts";
+import { kinds, namedKinds } from "./kinds.ts";
 import { type Static, Type } from "./schema.ts";
 import { basisWords, provenanceBases, sureFrom } from "./vocabulary.ts";
-
-export const explainedKinds = ["gp", "principal", "project"] as const;
 
 const Document = Type.Object({
   form: text("Kind of document, such as `Form D/A`."),
@@ -26,9 +25,17 @@ const Quotation = Type.Object({
 });
 export type Quotation = Static<typeof Quotation>;
 
+/** The kinds that are explained, in a sentence: "GP, principal or project". */
+export const anyExplained = namedKinds
+  .map((kind) => kinds[kind].singular)
+  .join(", ")
+  .replace(/, (?=[^,]*$)/, " or ");
+
+const prefixes = namedKinds.map((kind) => kinds[kind].prefix).join("|");
+
 export const Explanation = Type.Object({
-  id: Type.String({ description: "Id of the record.", pattern: "^(gp|pr|pj)_[0-9a-z]{16}$" }),
-  kind: oneOf("Kind of the record.", explainedKinds),
+  id: Type.String({ description: "Id of the record.", pattern: `^(${prefixes})_[0-9a-z]{16}$` }),
+  kind: oneOf("Kind of the record.", namedKinds),
   name: text("Name of the record."),
   statement: text("Who is named and how sure that is, or that nobody is named.", 1000),
   provenance: Provenance,

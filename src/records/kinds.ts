@@ -23,6 +23,11 @@ export type RecordKind = keyof typeof kinds;
 export type EachKind<T> = Readonly<Record<RecordKind, T>>;
 export const recordKinds = Object.keys(kinds) as readonly RecordKind[];
 
+/** Kinds of record with a name and a page of their own. A signal has a title, and is shown with its GPs. */
+export type NamedKind = Exclude<RecordKind, "signal">;
+export const isNamed = (kind: RecordKind): kind is NamedKind => kind !== "signal";
+export const namedKinds = recordKinds.filter(isNamed);
+
 /** Kinds of record that belong to GPs. */
 export type LinkedKind = Exclude<RecordKind, "gp">;
 export const linkedKinds = recordKinds.filter((kind) => kind !== "gp");

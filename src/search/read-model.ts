@@ -8,6 +8,7 @@ import {
   eachOf,
   type LinkedKind,
   linkedKinds,
+  type NamedKind,
   type RecordKind,
   recordKinds,
 } from "#records/kinds.ts";
@@ -71,8 +72,6 @@ export interface Selection {
   /** Parts of the filter that no record satisfies. */
   misses: Miss[];
 }
-
-export type NamedKind = Exclude<RecordKind, "signal">;
 
 export interface Bounds {
   limit: number;

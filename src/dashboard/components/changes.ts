@@ -2,7 +2,7 @@
 import type { ChangesReader, JoinedChange } from "#datasets/joined-steps.ts";
 import { filterText } from "#operations/parameters.ts";
 import { counted, dayText, grouped } from "#pages/prose.ts";
-import type { RecordKind } from "#records/kinds.ts";
+import { isNamed, type RecordKind } from "#records/kinds.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import { positionOfId } from "#search/name-index.ts";
 import type { Filter, ReadModel } from "#search/read-model.ts";
@@ -113,7 +113,7 @@ export async function tellChanges(
 const nameOf = ({ name, title }: AnyRecord): string => cutText(String(name ?? title), 120);
 
 function hrefOf(model: ReadModel, { kind, id, into, gone }: JoinedChange, record?: AnyRecord) {
-  if (kind !== "signal")
+  if (isNamed(kind))
     return gone !== null && into === null ? null : `${browsePaths[kind]}/${into ?? id}`;
   const [gp] = (record?.["gps"] ?? []) as { id: string }[];
   return gp === undefined || partOf(model, gp.id) === null

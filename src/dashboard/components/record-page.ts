@@ -24,13 +24,13 @@ import {
   reasonOf,
 } from "#records/explanation.ts";
 import type { Gp } from "#records/gp.ts";
-import type { LinkedKind, RecordKind } from "#records/kinds.ts";
+import type { LinkedKind, NamedKind, RecordKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
 import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
-import { type Filter, type NamedKind, prepareInTurns, type ReadModel } from "#search/read-model.ts";
+import { type Filter, prepareInTurns, type ReadModel } from "#search/read-model.ts";
 import { accountPage, wordReply } from "./page.ts";
 import {
   bandText,

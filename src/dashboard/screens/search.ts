@@ -20,18 +20,16 @@ import { counted } from "#pages/prose.ts";
 import { money } from "#pages/values.ts";
 import { fold } from "#records/fold.ts";
 import type { Gp } from "#records/gp.ts";
+import { isNamed, linkedKinds, type NamedKind, namedKinds } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
 import type { Project } from "#records/project.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
-import { type NamedKind, prepareInTurns, type ReadModel } from "#search/read-model.ts";
+import { prepareInTurns, type ReadModel } from "#search/read-model.ts";
 
 export const searchRoutes: readonly Route[] = [
   route("/search", "reader", { GET: readRecords(searchPage) }),
   route("/search/suggest", "reader", { GET: suggestions, isBackground: true }),
 ];
-
-/** Kinds that are searched, in the order in which they are shown. */
-const namedKinds = ["gp", "principal", "project"] as const satisfies readonly NamedKind[];
 
 /** Maximum number of rows on the page, of each kind. */
 const rowsMax = 10;
@@ -42,8 +40,7 @@ const askedIn = ({ query }: ReaderRequest): string =>
 
 /** Searches the names of each kind. Other requests are answered while the names are read for the first time. */
 async function searchNames(model: ReadModel, text: string, maxOf: (kind: NamedKind) => number) {
-  for (const kind of ["principal", "project"] as const)
-    await prepareInTurns(model, kind, { name: text });
+  for (const kind of linkedKinds.filter(isNamed)) await prepareInTurns(model, kind, { name: text });
   const found = namedKinds.map((kind) => ({
     kind,
     ...model.search(kind, text, { limit: maxOf(kind), offset: 0 }),
