@@ -102,7 +102,10 @@ export async function withdrawInvitation(
       .where("used_at", "is", null)
       .executeTakeFirst();
     if (numDeletedRows === 0n)
-      throw new DomainError("not_found", "This invitation has already been used or withdrawn.");
+      throw new DomainError(
+        "not_found",
+        "This invitation has already been used or withdrawn, so nothing was changed. Open Members to see who has joined.",
+      );
     const entry = { actor, account, subject: id, now };
     await writeAudit(transaction, "member.invitation_withdrawn", entry);
   });

@@ -90,7 +90,10 @@ async function requireRole(
 ): Promise<Role> {
   const role = await roleOf(transaction, account, person);
   if (role !== undefined) return role;
-  throw new DomainError("not_found", "This person is no longer a member of the account.");
+  throw new DomainError(
+    "not_found",
+    "This person is no longer a member of the account, so nothing was changed.",
+  );
 }
 
 /** An account that a person is a member of, and their role in it. */

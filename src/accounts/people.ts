@@ -52,7 +52,7 @@ export async function insertPerson(
   if (password === null)
     throw new DomainError(
       "conflict",
-      "The login that had this address has just changed to another one. Choose a password to sign up with this address.",
+      "The person who had this address has just given it up. To sign up with it, choose a password.",
     );
   const row = {
     id: makeId("pe"),

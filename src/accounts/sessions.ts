@@ -98,7 +98,10 @@ export async function switchAccount(
     const memberships = await listMemberships(transaction, person);
     const chosen = memberships.find(({ id }) => id === accountId);
     if (chosen === undefined)
-      throw new DomainError("not_found", "You are no longer a member of the account you chose.");
+      throw new DomainError(
+        "not_found",
+        "You are no longer a member of the account you chose. Choose another account, or ask an owner of that one to invite you again.",
+      );
     const query = transaction.updateTable("session").set({ account: chosen.number });
     await query.where("id", "=", session).where("person", "=", person).execute();
   });

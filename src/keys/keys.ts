@@ -362,7 +362,11 @@ async function withOwnKey<R>(
     await writeAudit(transaction, "key.foreign", entry);
     return null;
   });
-  if (outcome === null) throw new DomainError("not_found", "The account has no key with this id.");
+  if (outcome === null)
+    throw new DomainError(
+      "not_found",
+      "The account has no key with this id. Choose one of its keys, or switch to the account that has the key.",
+    );
   return outcome.done;
 }
 
