@@ -243,7 +243,7 @@ const inviteCommand = command({
   run: ({ address, account, role }, context) => {
     if (role !== undefined && account === undefined)
       throw usageFault(
-        "--role is a role in an account, so it needs --account, and no link was made. Name the account, or leave out --role: the person then owns an account of their own.",
+        "No link was made: --role needs --account, because it is the role in that account. Add --account, or leave out --role to give the person an account of their own.",
       );
     return makeLink(context, async (control) => {
       const now = context.now();

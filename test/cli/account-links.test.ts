@@ -110,7 +110,7 @@ test("what cannot be done is refused with what to do", async (t) => {
   for (const [code, words, line] of [
     [exitCodes.usage, /not an e-mail address/, "invite ada"],
     [exitCodes.usage, /Allowed choices are owner, member/, "invite a@b.com --role king"],
-    [exitCodes.usage, /Name the account, or leave out --role/, "invite a@b.com --role owner"],
+    [exitCodes.usage, /Add --account, or leave out --role/, "invite a@b.com --role owner"],
     [exitCodes.conflict, /no account 'x'/, "invite a@b.com --account x"],
     [exitCodes.conflict, /Nobody has signed up with the address/, "reset-link eve@example.com"],
   ] as const)
