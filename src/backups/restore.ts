@@ -215,7 +215,7 @@ async function presentFacts(
     if (undoesEndings) return null;
     const place = databaseUrl === null ? controlFile(dataDir) : "The database in DATABASE_URL";
     throw new BackupFault(
-      `${place} cannot be read, so nobody can tell which keys, accounts and people ended after the backup in ${archive.name} was made (${made_at.slice(0, 19)}Z); all of them would work again. Nothing was changed. Add --undo-revocations to restore nevertheless, and then end them again.`,
+      `${place} cannot be read. It alone shows which keys were revoked, accounts closed and people removed after the backup in ${archive.name} was made (${made_at.slice(0, 19)}Z); without it, all of that would be undone. Nothing was changed. To restore nevertheless, add --undo-revocations, and then revoke, close and remove them again.`,
     );
   }
 }

@@ -112,7 +112,7 @@ export const restoreCommand = command({
     ),
     undoesEndings: flag(
       "--undo-revocations",
-      "let keys and accounts that were ended after the backup work again",
+      "let keys and accounts that were revoked or closed after the backup work again",
     ),
     isTrial: flag("--dry-run", "check the backup, show what would change, and change nothing"),
   },

@@ -215,7 +215,7 @@ test("where the keys there are cannot be read, no key is revived unless that is 
   writeFileSync(join(dataDir, "control.sqlite"), "a text");
   await assert.rejects(
     restore(dataDir, file, { mayReplace: true }),
-    /control\.sqlite cannot be read, so nobody can tell .* Add --undo-revocations/,
+    /control\.sqlite cannot be read\. .* To restore nevertheless, add --undo-revocations/,
   );
   assert.equal(readFileSync(join(dataDir, "control.sqlite"), "utf8"), "a text");
   await restore(dataDir, file, { mayReplace: true, undoesEndings: true });

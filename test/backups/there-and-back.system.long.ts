@@ -159,7 +159,7 @@ test("a key that was revoked after the backup was made stays revoked, wherever t
   const empty = await freshDatabase(t);
   assert.match(
     await away.refusal(exitCodes.conflict, "restore", second, "--to", empty),
-    /The database in DATABASE_URL cannot be read, so nobody can tell .* Add --undo-revocations/,
+    /The database in DATABASE_URL cannot be read\. .* To restore nevertheless, add --undo-revocations/,
   );
   assert.match(
     await away.text("restore", second, "--to", empty, "--undo-revocations"),
@@ -312,7 +312,7 @@ test("a database without a dataset is backed up, and one that lacks steps of its
   const old = await freshDatabase(t, { isMigrated: false });
   assert.match(
     await commandsOn(t, old).refusal(exitCodes.conflict, "backup", `${file}.2`),
-    /lacks steps of the schema/,
+    /lacks schema migrations/,
   );
 });
 
