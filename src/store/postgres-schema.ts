@@ -60,7 +60,7 @@ export async function refuseUnready(session: Queried, url: string): Promise<void
   if (missing.length > 0)
     throw new DomainError(
       "conflict",
-      `${place} lacks steps of the schema (${names}), because it is new or an older version set it up. Run \`gp-records migrate\` as the role that owns, or is to own, the tables.`,
+      `${place} lacks schema migrations (${names}), because it is new or was set up by an older version. Run \`gp-records migrate\` as the role that owns, or will own, the tables.`,
     );
 }
 

@@ -322,7 +322,7 @@ test("PostgreSQL and a server in a process of its own", { skip }, async (t) => {
       for (const [databaseUrl, words] of [
         [
           urlOf(postgres, "empty"),
-          /PostgreSQL at .*\/empty lacks steps of the schema.*gp-records migrate/,
+          /PostgreSQL at .*\/empty lacks schema migrations.*gp-records migrate/,
         ],
         [
           `postgres://serving:hunter2@127.0.0.1:1/records`,

@@ -36,7 +36,7 @@ test(
     const behind = await finding("fail", database, dataDir, given);
     assert.match(
       behind.found,
-      /^PostgreSQL at .*\/own_\d+ lacks steps of the schema \(0001-all, 0002-followed-views, 0003-suppressions, 0004-syncs, 0005-suppressed-gps\).*`gp-records migrate`/,
+      /^PostgreSQL at .*\/own_\d+ lacks schema migrations \(0001-all, 0002-followed-views, 0003-suppressions, 0004-syncs, 0005-suppressed-gps\).*`gp-records migrate`/,
     );
     await migratePostgres(DATABASE_URL);
     const well = await finding("ok", database, dataDir, given);

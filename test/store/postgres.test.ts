@@ -61,7 +61,7 @@ test("nothing but migrate makes the schema: before it a store is refused with th
     openIn(t, url),
     faultOf(
       "conflict",
-      /lacks steps of the schema \(0001-all, 0002-followed-views, 0003-suppressions, 0004-syncs, 0005-suppressed-gps\).*gp-records migrate/,
+      /lacks schema migrations \(0001-all, 0002-followed-views, 0003-suppressions, 0004-syncs, 0005-suppressed-gps\).*gp-records migrate/,
     ),
   );
   assert.deepEqual(await tablesIn(url), []);
