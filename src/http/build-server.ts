@@ -323,7 +323,9 @@ function problemOf(code: string | undefined, isInBody: boolean): Problem {
           : `The headers of a request must arrive within ${timeouts.headers / 1000} seconds. Send the request again on a new connection.`,
       );
     default:
-      return malformed("The request is not valid HTTP/1.1. Use an ordinary HTTP client.");
+      return malformed(
+        "The request is not valid HTTP/1.1. Percent-encode characters such as spaces and é in the address, and send the request with an HTTP library.",
+      );
   }
 }
 
