@@ -77,7 +77,7 @@ const headers: Readonly<Record<string, Header>> = {
   ],
   Allow: ["Methods that the path accepts, as in `allowed`.", "GET, HEAD, OPTIONS", [405]],
   "Cache-Control": [
-    "`private, no-cache` for records: you may keep them, and revalidate them with `If-None-Match`. `no-store` for errors.",
+    "`private, no-cache` on success: you may store the answer, but must revalidate it with `If-None-Match` before you use it again. `no-store` on errors.",
     "private, no-cache",
   ],
   Vary: ["Request headers that the answer depends on.", "Accept, Accept-Encoding"],

@@ -353,7 +353,7 @@ function faultyQuery(): Problem {
 const faultMeanings: Readonly<Record<ParameterFault["code"], string>> = {
   missing: "A required parameter is missing. Add it.",
   too_short:
-    "The text has fewer characters than `minimum`, or a list fewer entries. Write more of the name, or complete the list.",
+    "The text has fewer characters than `minimum`, or a list for `match_gps` has fewer entries. Write a longer text, or add the missing entries.",
   too_long: "The text has more characters than `maximum`. Shorten it.",
   empty_value: "The parameter is there without a value. Give it one, or leave the parameter out.",
   not_an_integer:
