@@ -58,7 +58,7 @@ export interface ReadOptions {
 
 const utf8Mark = "\xef\xbb\xbf";
 
-/** First bytes of files in other formats, one character for each byte. */
+/** Formats that are refused, by the first bytes of a file. A pattern sees each byte as one character. */
 const otherFormats: readonly (readonly [beginning: RegExp, reason: string])[] = [
   [/^\x1f\x8b/, "is compressed with gzip; unpack it first"],
   [/^PK\x03\x04/, "is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV"],

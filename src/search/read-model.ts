@@ -369,8 +369,8 @@ function withPlaces(order: Uint32Array): SortedPositions {
   return { order, placeOf };
 }
 
-/** If fewer than one in this many positions is found, the found ones are sorted. Otherwise all are read in order. */
-const positionsOfFew = 128;
+/** Maximum positions per result for reading all positions in order. Above it, sorting the results is faster. */
+const readPerResultMax = 128;
 
 function pageInOrder(
   found: Bitset,
@@ -378,7 +378,7 @@ function pageInOrder(
   { order, placeOf }: SortedPositions,
   { limit, offset }: Bounds,
 ): number[] {
-  if (total * positionsOfFew < order.length) {
+  if (order.length > total * readPerResultMax) {
     const places = new Uint32Array(total);
     let count = 0;
     forEachBit(only(found), (position) => (places[count++] = placeOf[position]!));
