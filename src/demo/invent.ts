@@ -113,8 +113,11 @@ const statusBefore: Readonly<Partial<Record<string, CanonicalProject["status"]>>
   closed: "raising",
 };
 
+/** A record of the kinds that the demo has. It need not have all. */
+type Invented = ReturnType<ReturnType<typeof inventorsOf>[number]["invent"]>;
+
 /** Returns a record as it was two days earlier; null if it did not exist. */
-function earlier(record: CanonicalRecord, number: number): CanonicalRecord | null {
+function earlier(record: Invented, number: number): Invented | null {
   const isOneOf = (every: number) => number % every === 0;
   switch (record.record) {
     case "gp": {
