@@ -224,6 +224,12 @@ export function fieldsOf(kind: RecordKind): Map<string, Field> {
   );
 }
 
+/** Returns the members that a mapping must fill in records of a kind, besides the id. */
+export function neededIn(kind: RecordKind): string[] {
+  const { required = [] } = canonicalSchemas[kind] as MemberSchema;
+  return required.filter((name) => name !== "record" && name !== "id");
+}
+
 /** Returns a block's fields with their paths. Lists the fields of a group one by one. */
 export function writtenFields(fields: RecordBlock["fields"]): [string, Written | Written[]][] {
   return Object.entries(fields).flatMap(([name, written]) =>

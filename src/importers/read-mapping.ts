@@ -1,6 +1,6 @@
 /** Reads a mapping file and finds its faults, each with its path in the file. */
 import { Errors } from "typebox/schema";
-import { canonicalSchemas, type RecordFault } from "#records/canonical.ts";
+import type { RecordFault } from "#records/canonical.ts";
 import { checkRecord, wordFindings } from "#records/check-record.ts";
 import { membersOf } from "#records/declarations.ts";
 import type { TSchema } from "#records/schema.ts";
@@ -20,6 +20,7 @@ import {
   Condition,
   Mapping,
   NamedGps,
+  neededIn,
   RecordBlock,
   SourceOfField,
 } from "./mapping.ts";
@@ -94,9 +95,8 @@ function checkBlock(block: Record<string, unknown>, path: string): RecordFault[]
   if (block["id"] !== undefined) faults.push(...checkSources(block["id"], idField, `${path}.id`));
   if (!isObject(block["fields"])) return faults;
   const fields = block["fields"];
-  const needed = (canonicalSchemas[kind] as { required?: string[] }).required ?? [];
-  for (const name of needed)
-    if (name !== "record" && name !== "id" && fields[name] === undefined)
+  for (const name of neededIn(kind))
+    if (fields[name] === undefined)
       faults.push({ field: `${path}.fields.${name}`, reason: "is required" });
   return [...faults, ...checkFields(fields, fieldsOf(kind), `${path}.fields`, "")];
 }

@@ -1,7 +1,7 @@
 /** Drafts a mapping from a table: finds fields by the names of columns, and formats by their cells. */
 import { isUtf8 } from "node:buffer";
 import { fold } from "#records/fold.ts";
-import type { RecordKind } from "#records/kinds.ts";
+import { eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { clean, comparable } from "./cells.ts";
 import { setMember, valueWords, wordKey } from "./compile-mapping.ts";
 import { cellDecoder, type CsvRow, readRows } from "./csv.ts";
@@ -17,6 +17,7 @@ import {
   fieldsOf,
   idField,
   namesField,
+  neededIn,
   type NumberKind,
   numberKinds,
   type SourceOfField,
@@ -119,7 +120,7 @@ function textsOf(file: string, { cells, line }: CsvRow, encoding: Encoding): str
 }
 
 /** Kinds of records, likeliest first. */
-const likelyKinds: readonly RecordKind[] = ["project", "gp", "principal", "signal"];
+const likelyKinds: readonly RecordKind[] = [...new Set(["project", ...recordKinds] as const)];
 
 /** Minimum number of columns that fit the kind of record. With fewer, the draft asks for the kind. */
 const columnsForKind = 3;
@@ -307,7 +308,7 @@ function mappingOf(table: Table, draft: Draft, isKindSure: boolean): object {
   for (const [path, { source }] of draft.fields)
     if (path !== "id" && path !== "gps") setMember(fields, path, short(source));
   const names = columns.map(({ name }) => name).filter((name) => name !== "");
-  for (const needed of draft.kind === "signal" ? ["title", "date"] : ["name"])
+  for (const needed of neededIn(draft.kind))
     fields[needed] ??=
       `${chooseMark}the name of the column that holds the ${needed}, one of ${names.join(", ")}`;
   const record = isKindSure
@@ -357,16 +358,17 @@ function notesOf(file: string, table: Table, { kind, fields, notes }: Draft): st
   ];
 }
 
+/** Kind, or every kind that has the field → path of the field → its other headings. */
+const headings: Readonly<Record<string, Partial<Record<string, string>>>> = words.headings;
+
 /** Kind → folded heading → path of the field. `gps` stands for names of GPs. */
-const fieldOfHeading = new Map(
-  (Object.keys(words.headings) as RecordKind[]).map((kind) => {
-    const own = Array.from(fieldsOf(kind), ([path]) => [fold(path), path] as const);
-    const others = Object.entries(words.headings[kind]).flatMap(([path, list]) =>
-      list.split(", ").map((heading) => [heading, path] as const),
-    );
-    return [kind, new Map([...own, ...others])];
-  }),
-);
+const fieldOfHeading = eachOf(recordKinds, (kind) => {
+  const fields = new Map<string, string>();
+  for (const path of ["id", ...fieldsOf(kind).keys()])
+    for (const list of [fold(path), headings["every"]![path], headings[kind]?.[path]])
+      for (const heading of list?.split(", ") ?? []) fields.set(heading, path);
+  return fields;
+});
 
 /** Text in parentheses that names a unit, as in `Budget ($000)`. Any other may narrow what the column holds. */
 const unit = /\((?:in )?(?:[$€\d,.\s]|us|usd|eur|k|m|mm|mio|thousands?|millions?|sf|sq ?ft)+\)/gi;
@@ -374,7 +376,7 @@ const unit = /\((?:in )?(?:[$€\d,.\s]|us|usd|eur|k|m|mm|mio|thousands?|million
 /** Returns the path of the field that a column's name means for a kind of record. Reads `entityName` as two words. */
 function fieldNamed(kind: RecordKind, heading: string): string | undefined {
   const words = heading.replace(unit, " ").replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2");
-  return fieldOfHeading.get(kind)!.get(fold(words));
+  return fieldOfHeading[kind].get(fold(words));
 }
 
 const wordOfSpelling = new Map(

@@ -3,7 +3,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
+import { fieldsOf, neededIn } from "#importers/mapping.ts";
 import { suggestMapping } from "#importers/suggest-mapping.ts";
+import { recordKinds } from "#records/kinds.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { faultOf, writtenFile } from "./written-file.ts";
@@ -208,6 +210,17 @@ test("the kind of record and the id are asked where the columns do not tell, and
   const [{ record, id, fields }] = (mapping as any).records;
   assert.deepEqual([record, id, fields.name], ["gp", "crdNumber", "entityName"]);
   assert.deepEqual(fields.aum_usd, { column: "AUM ($000)", multiply_by: 1000 });
+});
+
+test("columns named as the members of a kind tell the kind, and every member that it needs is filled or asked for", async (t) => {
+  for (const kind of recordKinds) {
+    const paths = [...fieldsOf(kind).keys()];
+    const header = paths.filter((path) => !neededIn(kind).includes(path));
+    const { records } = await draftOf(t, `id,${header.join()}\n1${",".repeat(header.length)}\n`);
+    assert.equal(records[0].record, kind);
+    assert.equal(records[0].id, "id");
+    assert.deepEqual(Object.keys(records[0].fields), neededIn(kind));
+  }
 });
 
 test("what is no table with a header and rows is refused by file and line with the reason", async (t) => {
