@@ -1,4 +1,4 @@
-/** Reads of each kind of record by the GPs that they belong to. */
+/** Reads of each kind of record by the GPs that they belong to, each with the words of the kind's list. */
 import type { RecordKind } from "#records/kinds.ts";
 import { gpFilters, type Operation } from "./operation.ts";
 
@@ -16,6 +16,11 @@ export const fetches = {
     filters: { ...gpFilters, gp_name: { ...gp_name, isRequired: true, lengthMin: 2 } },
     ...common,
     example: { gp_name: "capital" },
+    list: {
+      description:
+        "Without `sort`, GPs are in order of name, or best match first if `gp_name` is given. Each comes without its principals and signals, but with their numbers, `principals_total` and `signals_total`. `signal_type`, `signal_date_from` and `signal_date_to` must hold for the same signal of the GP.",
+      example: { market: "dallas", property_type: "multifamily" },
+    },
   },
   principal: {
     name: "fetch-principals",
@@ -26,6 +31,11 @@ export const fetches = {
       "The filters describe GPs: a principal is returned if at least one of their GPs satisfies all filters. Each principal appears once, with all of their GPs.",
     filters: gpFilters,
     ...common,
+    list: {
+      description:
+        "Without `sort`, principals are in order of name. `gp_name`, `market`, `tag` and `theme` describe GPs: one GP of the principal must satisfy all of them.",
+      example: { role: "executive_officer" },
+    },
   },
   signal: {
     name: "fetch-signals",
@@ -36,6 +46,11 @@ export const fetches = {
       "All signals, or those of the GPs that `gp_name` matches. The id of a GP as `gp_name` gives only the signals of that GP.",
     filters: { gp_name },
     ...common,
+    list: {
+      description:
+        "Without `sort`, the newest signals come first. `market`, `tag`, `theme` and `property_type` are the signal's own, not its GP's.",
+      example: { date_from: "-90d" },
+    },
   },
   project: {
     name: "fetch-projects",
@@ -46,5 +61,12 @@ export const fetches = {
       "All projects, or those of the GPs that `gp_name` matches. The id of a GP as `gp_name` gives only the projects of that GP.",
     filters: { gp_name },
     ...common,
+    list: {
+      description:
+        "Without `sort`, projects are in order of name. `market`, `tag`, `theme` and `property_type` are the project's own, not its GP's.",
+      example: { status: "under_construction", units_min: "100" },
+    },
   },
-} satisfies { [K in RecordKind]: Operation & { kind: K } };
+} satisfies {
+  [K in RecordKind]: Operation & { kind: K; list: Pick<Operation, "description" | "example"> };
+};

@@ -1,7 +1,8 @@
 /** Lists of every kind of record: any combination of conditions on the records' own values, in any order. */
 import type { Condition, Equality, Range } from "#records/filterable.ts";
-import { type EachKind, eachOf, kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
+import { eachOf, kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { filterable } from "#search/read-model.ts";
+import { fetches } from "./fetches.ts";
 import {
   declared,
   type DeclaredFilter,
@@ -14,30 +15,6 @@ import {
 
 type ListName<K extends RecordKind> = `list-${K}s`;
 type List<K extends RecordKind = RecordKind> = Operation & { kind: K; name: ListName<K> };
-
-/** Descriptions, without the rule that all lists share, and examples. */
-const words: EachKind<Pick<Operation, "description" | "example">> = {
-  gp: {
-    description:
-      "Without `sort`, GPs are in order of name, or best match first if `gp_name` is given. Each comes without its principals and signals, but with their numbers, `principals_total` and `signals_total`. `signal_type`, `signal_date_from` and `signal_date_to` must hold for the same signal of the GP.",
-    example: { market: "dallas", property_type: "multifamily" },
-  },
-  principal: {
-    description:
-      "Without `sort`, principals are in order of name. `gp_name`, `market`, `tag` and `theme` describe GPs: one GP of the principal must satisfy all of them.",
-    example: { role: "executive_officer" },
-  },
-  signal: {
-    description:
-      "Without `sort`, the newest signals come first. `market`, `tag`, `theme` and `property_type` are the signal's own, not its GP's.",
-    example: { date_from: "-90d" },
-  },
-  project: {
-    description:
-      "Without `sort`, projects are in order of name. `market`, `tag`, `theme` and `property_type` are the project's own, not its GP's.",
-    example: { status: "under_construction", units_min: "100" },
-  },
-};
 
 const rule =
   "Returns the records that satisfy all given filters. Dates may be as precise as `2026`, `2026-03` or `2026-03-31`, or relative to the day of the dataset, such as `-90d`; a record whose date is a year or a month matches if any day of it does. A record without the value matches no range, and comes last if sorted by it.";
@@ -130,9 +107,9 @@ export const lists = eachOf(recordKinds, (kind) => ({
   path: `/list-${kind}s`,
   kind,
   summary: `${kinds[kind].title} by any of their values, in any order.`,
-  description: `${rule} ${words[kind].description}`,
+  description: `${rule} ${fetches[kind].list.description}`,
   filters: { gp_name: gpFilters.gp_name, ...conditionFilters(kind) },
   sorts: sortsOf(kind),
   embeds: false,
-  example: words[kind].example,
+  example: fetches[kind].list.example,
 })) as { readonly [K in RecordKind]: List<K> };
