@@ -1,15 +1,35 @@
 /** One invented record of each kind, an explanation, and what an answer says of its dataset, for the reference. */
 import { apiVersion } from "#operations/versions.ts";
-import type { RecordOf } from "#records/declarations.ts";
+import { declarations, membersOf, type RecordOf } from "#records/declarations.ts";
 import type { Explanation } from "#records/explanation.ts";
-import type { RecordKind } from "#records/kinds.ts";
+import { type EachKind, eachOf, kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
+import type { MemberSchema } from "#records/schema.ts";
 import examples from "./example-records.json" with { type: "json" };
 
-const { explanation, vocabulary, ...records } = examples;
+const { explanation, vocabulary, every, ...written } = examples;
+const ofKind: Partial<EachKind<object>> = written;
+
+const emptyValues: Readonly<Record<string, unknown>> = { null: null, array: [], object: {} };
+
+/** Returns the value of a member of which an example says nothing. A text that cannot be null is its own description. */
+function usualValue({ type, enum: values, minimum, description }: MemberSchema): unknown {
+  const name = [type].flat().at(-1)!;
+  return name in emptyValues ? emptyValues[name] : (values?.[0] ?? minimum ?? description);
+}
+
+/** Returns a kind's example: a member is as written for the kind, as written for every kind, or has its usual value. */
+function exampleOf(kind: RecordKind): object {
+  const id = `${kinds[kind].prefix}_0000000000000000`;
+  const given: Readonly<Record<string, unknown>> = { id, ...every, ...ofKind[kind] };
+  const members = membersOf(declarations[kind].schema);
+  return Object.fromEntries(
+    members.map(([name, schema]) => [name, given[name] ?? usualValue(schema)]),
+  );
+}
 
 export const exampleExplanation = explanation as Explanation;
 
-export const exampleRecords = records as { [K in RecordKind]: RecordOf<K> };
+export const exampleRecords = eachOf(recordKinds, exampleOf) as { [K in RecordKind]: RecordOf<K> };
 
 /** Values of a vocabulary, without its closed lists. */
 export const exampleValues = vocabulary;
