@@ -25,7 +25,9 @@ export const noDataset = (version: string) =>
   );
 
 export const isCurrentDataset = (version: string) =>
-  new DatasetFault(`${version} was not removed, because it is the current dataset.`);
+  new DatasetFault(
+    `${version} was not removed, because it is the current dataset. Publish another one first.`,
+  );
 
 /** Returns the fault for a publication whose caller expected another current version, or no current version. */
 export const overtaken = (version: string, current: string | null, expected: string | null) =>

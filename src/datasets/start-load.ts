@@ -24,7 +24,11 @@ export function startLoad(order: Loading) {
     worker.once("message", (parts: DatasetParts) => resolve({ parts, free }));
     worker.once("error", reject);
     worker.once("exit", () =>
-      reject(new Error("The worker that loads the dataset ended, perhaps because memory ran out.")),
+      reject(
+        new Error(
+          "The worker that loads the dataset ended, perhaps because memory ran out. Give this process more memory.",
+        ),
+      ),
     );
   });
   /** Resolves once the worker has ended, as it does after `free`. */

@@ -92,7 +92,9 @@ function refuseUnreadable(exchange: Exchange): void {
     );
   // The parser accepts this method, although Node does not list it.
   if (request.method === "PRI")
-    throw malformed("PRI begins HTTP/2 (RFC 9113), but this server speaks only HTTP/1.1.");
+    throw malformed(
+      "PRI begins HTTP/2 (RFC 9113), but this server speaks only HTTP/1.1. Use that version.",
+    );
 }
 
 const tooManyLines = `The request may have at most ${headerLinesMax} header lines. Send fewer headers.`;
