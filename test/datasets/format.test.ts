@@ -9,6 +9,7 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { mintId } from "#datasets/draft-record.ts";
 import { formatVersion } from "#datasets/format.ts";
 import { foldVersion } from "#records/fold.ts";
+import { recordKinds } from "#records/kinds.ts";
 import { cast } from "../support/cast.ts";
 import { gp, importDaily, rows } from "./published.ts";
 
@@ -99,6 +100,15 @@ test("the page tells of every key of meta, and of the versions that are written 
   assert.match(page, new RegExp(`\`format_version\` +\\| +\`${formatVersion}\`;`));
   assert.match(page, new RegExp(`\`fold_version\` +\\| +\`${foldVersion}\`;`));
   assert.ok(page.includes(`This page describes format ${formatVersion}.`));
+});
+
+/** Format → kinds of record in its files. A line stays as it is: files of its format exist. */
+const kindsOfFormat: Readonly<Record<number, string>> = {
+  3: "gp principal signal project",
+};
+
+test("a new kind of record takes a new format, as programs that lack it would call its files damaged", () => {
+  assert.equal(kindsOfFormat[formatVersion], recordKinds.join(" "), "raise formatVersion");
 });
 
 test("the page tells of every member of what is known of a dataset, in its order", () => {
