@@ -15,8 +15,8 @@ import { startService } from "../support/service.ts";
 
 const ample = { minute: 1_000_000, hour: 1_000_000, day: 1_000_000 };
 const answerBytesMax = 32_000;
-/** Size of the list of tools. Every conversation of an agent begins with it. */
-const listBytesMax = 60_000;
+/** Maximum size of the list of tools. Every conversation of an agent begins with it. */
+const listBytesMax = 15_000 * recordKinds.length;
 
 const names = listed(`
   fetch_gp fetch_principals fetch_signals fetch_projects
