@@ -1,7 +1,7 @@
 /** Kinds of record. Their schemas are elsewhere: loading them would slow the worker that loads a dataset. */
 
 interface Kind {
-  /** Prefix of ids. */
+  /** Prefix of ids: two letters. */
   prefix: string;
   /** Singular, for use in a sentence. An s makes the plural. */
   singular: string;

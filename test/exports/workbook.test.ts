@@ -185,6 +185,15 @@ test("the head of every sheet is frozen, and a text that looks like a formula is
     );
 });
 
+test("no two sheets have the same name, not even in another case, which spreadsheet programs refuse to open", async (t) => {
+  const book = partOf(readFileSync((await exported(t)).path), "xl/workbook.xml");
+  const names = Array.from(book.matchAll(/<sheet name="([^"]+)"/g), ([, name]) =>
+    name!.toLowerCase(),
+  );
+  assert.ok(names.length > recordKinds.length);
+  assert.deepEqual(names, [...new Set(names)]);
+});
+
 test("more records than a sheet has rows are refused before anything is written", async () => {
   const records = { gp: 1, principal: rowsMax, signal: 1, project: 1 };
   const source = { generation: { records }, countLinks: () => 0 } as unknown as RecordSource;
