@@ -65,13 +65,11 @@ export interface ApiTypes {
 }
 
 /** Members that differ from one kind of record to another. The owner's name goes in front of theirs. */
-const ambiguous = new Set(["type", "status", "basis", "code", "reason", "name"]);
+const ambiguous = new Set(["type", "status", "basis", "code", "reason", "name", "structure"]);
 /** Type names for members whose own name would mislead. */
 const names: Readonly<Record<string, string>> = {
   gps: "LinkedGp",
   "QuotaPolicy.name": "QuotaName",
-  "GpSignal.type": "SignalType",
-  "Fund.structure": "FundStructure",
   document: "EvidenceDocument",
   "Evidence.basis": "ProvenanceBasis",
   files: "ExportedFile",
@@ -105,13 +103,18 @@ export function readTypes(description: string): ApiTypes {
   /** Names of embedded parts of records, by the name of the whole record. */
   const embedded = new Map<string, string>();
 
+  /** Returns the whole record of a listed or embedded one. Returns any other owner as it is. */
+  const wholeOf = (owner: string): string => {
+    const [, record = owner] = /^(?:Listed|Gp)(.+)$/.exec(owner) ?? [];
+    return record in schemas ? record : owner;
+  };
+
   /** Declares a type under its own name, with the owner's in front if another type has that name. */
   const declare = (owner: string, member: string, one: Declaration): Type => {
     const own = nameIn(owner, member) ?? names[member] ?? pascal(member);
+    const owned = wholeOf(owner) + own;
     const candidates =
-      ambiguous.has(member) && nameIn(owner, member) === undefined
-        ? [owner + own]
-        : [own, owner + own];
+      ambiguous.has(member) && nameIn(owner, member) === undefined ? [owned] : [own, owned];
     for (const name of candidates) {
       const known = declarations.get(name);
       if (known === undefined && name in schemas) continue;
@@ -157,8 +160,9 @@ export function readTypes(description: string): ApiTypes {
     if (type === "object" && Object.keys(schema.properties ?? {}).length > 0) {
       const name = names[member] ?? pascal(member);
       const isEmbedded = name in schemas && nameIn(owner, member) === undefined;
-      const members = membersOf(schema, isEmbedded ? owner + name : name);
-      if (isEmbedded) embedded.set(name, owner + name);
+      const part = isEmbedded ? wholeOf(owner) + name : name;
+      const members = membersOf(schema, part);
+      if (isEmbedded) embedded.set(name, part);
       return declare(owner, member, { is: "object", name: "", description, members });
     }
     const known = ["string", "number", "integer", "boolean", "object"] as const;
