@@ -1,9 +1,12 @@
 /** The file format of a generation: one SQLite database, described in docs/dataset-format.md. */
 // Imports no schemas: with them, the worker that loads a dataset would take four times as long to start.
-import { type RecordKind, recordKinds } from "#records/kinds.ts";
+import { kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
 
-/** Version of the format. Raise it whenever a program could misread a file of another version, as with a new kind. */
-export const formatVersion = 3;
+/**
+ * Version of the format. Raise the number here whenever a program could misread a file of another version. A new kind of
+ * record raises the version itself.
+ */
+export const formatVersion = Math.max(3, ...recordKinds.map((kind) => kinds[kind].format));
 
 const recordTable = (kind: RecordKind) => `
   create table ${kind} (

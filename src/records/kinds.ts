@@ -9,14 +9,22 @@ interface Kind {
   title: string;
   /** Sheet name in a workbook. */
   sheet: string;
+  /** First version of the dataset format that has the kind. */
+  format: number;
 }
 
 /** All kinds, in the order of datasets and of the reference. */
 export const kinds = {
-  gp: { prefix: "gp", singular: "GP", title: "General Partners", sheet: "GPs" },
-  principal: { prefix: "pr", singular: "principal", title: "Principals", sheet: "People" },
-  signal: { prefix: "sg", singular: "signal", title: "Signals", sheet: "Signals" },
-  project: { prefix: "pj", singular: "project", title: "Projects", sheet: "Projects" },
+  gp: { prefix: "gp", singular: "GP", title: "General Partners", sheet: "GPs", format: 1 },
+  principal: {
+    prefix: "pr",
+    singular: "principal",
+    title: "Principals",
+    sheet: "People",
+    format: 1,
+  },
+  signal: { prefix: "sg", singular: "signal", title: "Signals", sheet: "Signals", format: 1 },
+  project: { prefix: "pj", singular: "project", title: "Projects", sheet: "Projects", format: 1 },
 } as const satisfies Readonly<Record<string, Kind>>;
 
 export type RecordKind = keyof typeof kinds;

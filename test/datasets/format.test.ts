@@ -108,7 +108,11 @@ const kindsOfFormat: Readonly<Record<number, string>> = {
 };
 
 test("a new kind of record takes a new format, as programs that lack it would call its files damaged", () => {
-  assert.equal(kindsOfFormat[formatVersion], recordKinds.join(" "), "raise formatVersion");
+  assert.equal(
+    kindsOfFormat[formatVersion],
+    recordKinds.join(" "),
+    "give the kind the next format",
+  );
 });
 
 test("the page tells of every member of what is known of a dataset, in its order", () => {
