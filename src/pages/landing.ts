@@ -153,7 +153,7 @@ function overview({ dataset, records }: ServiceFacts): Html {
       ${recordKinds.map(
         (kind) =>
           html`<div>
-            <dt>${kinds[kind].sheet}</dt>
+            <dt>${kinds[kind].label}</dt>
             <dd>${grouped(dataset.records[kind])}</dd>
           </div>`,
       )}

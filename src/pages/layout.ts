@@ -1,6 +1,7 @@
 /** The layout of every page: head, navigation, side, main part and footer. The docs' side lists all docs pages. */
 import { operations } from "#operations/index.ts";
 import { apiVersion } from "#operations/versions.ts";
+import { isNamed, kinds, namedKinds, recordKinds } from "#records/kinds.ts";
 import { type AssetName, assetPath } from "./assets.ts";
 import { html, type Html, type Part } from "./html.ts";
 
@@ -76,13 +77,8 @@ export function layout(content: PageContent): string {
 function topBar({ site, path, account }: PageContent): Html {
   const link = (href: string, label: string, ...parts: string[]) =>
     html`<a href="${href}" ${current(href, path, [href, ...parts])}>${label}</a> `;
-  const records = [
-    link("/browse/gps", "GPs"),
-    link("/browse/people", "People"),
-    link("/browse/projects", "Projects"),
-    link("/browse/signals", "Signals"),
-    link("/browse/changes", "Changes"),
-  ];
+  const namedFirst = [...namedKinds, ...recordKinds.filter((kind) => !isNamed(kind))];
+  const lists = namedFirst.map((kind) => link(kinds[kind].path, kinds[kind].label));
   return html`<header>
     <a href="/" ${path === "/" && html`aria-current="page"`} class="home"
       ><img src="${assetPath("icon.svg")}" alt="" width="18" height="18" /> ${site.name}</a
@@ -90,7 +86,7 @@ function topBar({ site, path, account }: PageContent): Html {
     <details class="menu">
       <summary>Menu</summary>
       <nav aria-label="Main">
-        ${site.hasAccounts && records}
+        ${site.hasAccounts && [lists, link("/browse/changes", "Changes")]}
         ${site.hasAccounts && path !== "/" && searchForm("Search GPs, people, projects")}
         <div class="rest">
           ${site.hasAccounts && link("/account/keys", "API", "/account/usage", "/account/requests")}

@@ -9,23 +9,59 @@ interface Kind {
   title: string;
   /** Sheet name in a workbook. */
   sheet: string;
+  /** Label of its list on pages. */
+  label: string;
+  /** Nouns in sentences on pages. */
+  nouns: readonly [one: string, many: string];
+  /** Path of its page in Browse. */
+  path: `/browse/${string}`;
   /** First version of the dataset format that has the kind. */
   format: number;
 }
 
 /** All kinds, in the order of datasets and of the reference. */
 export const kinds = {
-  gp: { prefix: "gp", singular: "GP", title: "General Partners", sheet: "GPs", format: 1 },
+  gp: {
+    prefix: "gp",
+    singular: "GP",
+    title: "General Partners",
+    sheet: "GPs",
+    label: "GPs",
+    nouns: ["GP", "GPs"],
+    path: "/browse/gps",
+    format: 1,
+  },
   principal: {
     prefix: "pr",
     singular: "principal",
     title: "Principals",
     sheet: "People",
+    label: "People",
+    nouns: ["person", "people"],
+    path: "/browse/people",
     format: 1,
   },
-  signal: { prefix: "sg", singular: "signal", title: "Signals", sheet: "Signals", format: 1 },
-  project: { prefix: "pj", singular: "project", title: "Projects", sheet: "Projects", format: 1 },
-} as const satisfies Readonly<Record<string, Kind>>;
+  signal: {
+    prefix: "sg",
+    singular: "signal",
+    title: "Signals",
+    sheet: "Signals",
+    label: "Signals",
+    nouns: ["signal", "signals"],
+    path: "/browse/signals",
+    format: 1,
+  },
+  project: {
+    prefix: "pj",
+    singular: "project",
+    title: "Projects",
+    sheet: "Projects",
+    label: "Projects",
+    nouns: ["project", "projects"],
+    path: "/browse/projects",
+    format: 1,
+  },
+} satisfies Readonly<Record<string, Kind>>;
 
 export type RecordKind = keyof typeof kinds;
 export type EachKind<T> = Readonly<Record<RecordKind, T>>;

@@ -4,14 +4,14 @@ import { usMap } from "#pages/map.ts";
 import { type ColumnPlot, columnPlot, figure, periodsUntil, signalGroups } from "#pages/plot.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import { money, valueLabel } from "#pages/values.ts";
-import type { EachKind, RecordKind } from "#records/kinds.ts";
+import { type EachKind, kinds, type RecordKind } from "#records/kinds.ts";
 import { documentCount } from "#search/dataset-parts.ts";
 import { dateKey, lastDay } from "#search/dates.ts";
 import { getOrCompute } from "#search/get-or-compute.ts";
 import { placeOfMarket } from "#search/market-places.ts";
 import type { Filter, ReadModel } from "#search/read-model.ts";
 import { countEach, type Facet } from "./facets.ts";
-import { capital, dayOf, endsOf, filterLabel, hrefWith, nouns, type View } from "./view.ts";
+import { capital, dayOf, endsOf, filterLabel, hrefWith, type View } from "./view.ts";
 
 type Plot = (view: View, facets: readonly Facet[]) => Part;
 
@@ -62,7 +62,7 @@ export function byMarket(view: View, facets: readonly Facet[], isClose = false):
   const shown = places.slice(0, placesMax);
   const [first] = shown;
   if (first === undefined) return null;
-  const many = capital(nouns[view.kind][1]);
+  const many = kinds[view.kind].label;
   const count = grouped(first.count);
   const isAhead = first.count > (shown[1]?.count ?? 0);
   const leads = isAhead ? `${first.label} leads with ${count}` : counted(places.length, "market");
@@ -235,14 +235,14 @@ function byRange(range: string, binsAt: (day: string) => readonly Bin[]): Plot {
     const valueAt = model.numberAt(kind, range);
     const positions = positionsOf(model, kind, { ...query.filter, [range]: undefined });
     const known = positions.filter((position) => valueAt(position) !== undefined).length;
-    const many = capital(nouns[kind][1]);
+    const many = kinds[kind].label;
     return histogram(view, {
       range,
       bins: binsAt(dayOf(model)),
       positions,
       valueAt,
       finding: () =>
-        `${label} known for ${grouped(known)} of ${counted(positions.length, ...nouns[kind])}`,
+        `${label} known for ${grouped(known)} of ${counted(positions.length, ...kinds[kind].nouns)}`,
       measure: `${many} by ${label.toLowerCase()}`,
       head: label,
       series: [{ label: many, hue: "accent" }],

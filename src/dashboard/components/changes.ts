@@ -2,14 +2,14 @@
 import type { ChangesReader, JoinedChange } from "#datasets/joined-steps.ts";
 import { filterText } from "#operations/parameters.ts";
 import { counted, dayText, grouped } from "#pages/prose.ts";
-import { isNamed, type RecordKind } from "#records/kinds.ts";
+import { isNamed, kinds, type RecordKind } from "#records/kinds.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import { positionOfId } from "#search/name-index.ts";
 import type { Filter, ReadModel } from "#search/read-model.ts";
 import { money, valueLabel } from "#pages/values.ts";
 import { findRecords } from "./record-page.ts";
 import { cutText } from "./records.ts";
-import { browsePaths, filterLabel, nouns, type View } from "./view.ts";
+import { filterLabel, type View } from "./view.ts";
 
 /**
  * Returns a view's filters as a query string, without its sort order. Equal filters give the same string; a view of all
@@ -63,7 +63,7 @@ async function recordsById(model: ReadModel, kind: RecordKind, id: string[], fil
 
 /** Returns how many records of a kind were removed, such as `2 removed GPs`. */
 export function removedText(changes: readonly JoinedChange[]): string {
-  const [one, many] = nouns[changes[0]!.kind];
+  const [one, many] = kinds[changes[0]!.kind].nouns;
   return counted(changes.length, `removed ${one}`, `removed ${many}`);
 }
 
@@ -103,7 +103,7 @@ export async function tellChanges(
     const record = records.get(change.id) ?? told;
     return {
       change,
-      name: record === undefined ? `A ${nouns[change.kind][0]}` : nameOf(record),
+      name: record === undefined ? `A ${kinds[change.kind].nouns[0]}` : nameOf(record),
       href: hrefOf(model, change, record),
       facts: factsOf(model, change, record, members[i]!, isPrivate),
     };
@@ -114,11 +114,11 @@ const nameOf = ({ name, title }: AnyRecord): string => cutText(String(name ?? ti
 
 function hrefOf(model: ReadModel, { kind, id, into, gone }: JoinedChange, record?: AnyRecord) {
   if (isNamed(kind))
-    return gone !== null && into === null ? null : `${browsePaths[kind]}/${into ?? id}`;
+    return gone !== null && into === null ? null : `${kinds[kind].path}/${into ?? id}`;
   const [gp] = (record?.["gps"] ?? []) as { id: string }[];
   return gp === undefined || partOf(model, gp.id) === null
     ? null
-    : `${browsePaths.gp}/${gp.id}?tab=signals`;
+    : `${kinds.gp.path}/${gp.id}?tab=signals`;
 }
 
 /** Members that tell a reader nothing, or repeat others. */

@@ -24,7 +24,7 @@ import {
   reasonOf,
 } from "#records/explanation.ts";
 import type { Gp } from "#records/gp.ts";
-import type { LinkedKind, NamedKind, RecordKind } from "#records/kinds.ts";
+import { kinds, type LinkedKind, type NamedKind, type RecordKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
 import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
@@ -51,7 +51,7 @@ import {
   type Sourced,
   titleOf,
 } from "./records.ts";
-import { browsePaths, capital, nouns } from "./view.ts";
+import { capital } from "./view.ts";
 
 type AnyRecord = Pick<Gp, "id" | "name" | "external_ids" | "provenance" | "updated_at">;
 
@@ -85,17 +85,17 @@ export const recordRoute = <R extends AnyRecord>(
   kind: NamedKind,
   show: (found: Found<R>) => Promise<RecordPage>,
 ): Route =>
-  route(`${browsePaths[kind]}/{id}`, "reader", {
+  route(`${kinds[kind].path}/{id}`, "reader", {
     GET: readRecords(async (request, model) => {
       const id = request.names["id"]!;
       const [record] = (await findRecords<R>(model, kind, { id: [id] }, 1)).records;
       if (record === undefined) {
-        const next = { href: browsePaths[kind], label: `Browse ${nouns[kind][1]}` };
+        const next = { href: kinds[kind].path, label: `Browse ${kinds[kind].nouns[1]}` };
         const why = "It may no longer be published, or the address may be incomplete.";
-        return wordReply(request, 404, `There is no such ${nouns[kind][0]}`, why, next);
+        return wordReply(request, 404, `There is no such ${kinds[kind].nouns[0]}`, why, next);
       }
       // A former id leads to its GP.
-      if (record.id !== id) return moved(`${browsePaths[kind]}/${record.id}`, request.query);
+      if (record.id !== id) return moved(`${kinds[kind].path}/${record.id}`, request.query);
       const found = { record, model, request, today: model.parts.updatedAt.slice(0, 10) };
       return pageOf(kind, found, await show(found));
     }),
@@ -113,10 +113,10 @@ function pageOf(
   const subject = `Error on ${request.own.base}${request.path}`;
   const report = contact !== null && contactLink(contact, "Report an error", subject);
   return accountPage(request, {
-    title: `${name} · ${capital(nouns[kind][0])}`,
+    title: `${name} · ${capital(kinds[kind].nouns[0])}`,
     main: html`<div class="record">
       <nav class="crumbs" aria-label="Path">
-        <a href="${browsePaths[kind]}">${capital(nouns[kind][1])}</a>
+        <a href="${kinds[kind].path}">${kinds[kind].label}</a>
         ${market !== null && html`/ <a href="${listHref(kind, "market", market)}">${nameOfMarket(model, market)}</a>`}
       </nav>
       <div class="name-line">
@@ -167,7 +167,7 @@ export const recordsOfGps = <R>(model: ReadModel, kind: LinkedKind, ids: readonl
 
 /** Returns the address of the list of records that have a value. */
 export const listHref = (kind: RecordKind, name: string, value: string): string =>
-  `${browsePaths[kind]}?${new URLSearchParams({ [name]: value }).toString()}`;
+  `${kinds[kind].path}?${new URLSearchParams({ [name]: value }).toString()}`;
 
 /** Returns values as tags. Each tag leads to the records with its value. */
 export const listLinks = (kind: RecordKind, name: string, values: readonly string[]): Html[] =>
@@ -230,7 +230,7 @@ export function factsCard(
     ([key, values]) => [valueLabel(key), listText(values ?? [])] as const,
   );
   const source = [provenanceWords(provenance), provenance.url && ", ", linkTo(provenance.url)];
-  const own = [`${capital(nouns[kind][0])} ID`, html`<code>${id}</code>`] as const;
+  const own = [`${capital(kinds[kind].nouns[0])} ID`, html`<code>${id}</code>`] as const;
   return card({ title: "Facts", body: factList([...facts, ...ids, ["Source", source], own]) });
 }
 

@@ -9,7 +9,7 @@ import { money, typeMark, valueLabel } from "#pages/values.ts";
 import type { GpLink } from "#records/common.ts";
 import { isFiled, provenanceWords } from "#records/explanation.ts";
 import type { Gp } from "#records/gp.ts";
-import type { EachKind, LinkedKind, RecordKind } from "#records/kinds.ts";
+import { type EachKind, kinds, type LinkedKind, type RecordKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
 import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
@@ -20,7 +20,7 @@ import { nameOfMarket } from "#search/market-spellings.ts";
 import { positionOfId } from "#search/name-index.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { laterReply, wordReply } from "./page.ts";
-import { browsePaths, capital, dayOf, nouns } from "./view.ts";
+import { capital, dayOf } from "./view.ts";
 
 /** Joins city, state and country. Leaves out what is unknown, and the US if city or state is known. */
 export const place = (city: string | null, state: string | null, country: string | null): string =>
@@ -123,7 +123,7 @@ export const nameLengthMax = 80;
 const titleLengthMax = 160;
 
 export const recordLink = (kind: RecordKind, { id, name }: GpLink): Html =>
-  html`<a href="${browsePaths[kind]}/${id}" title="${cutText(name, titleLengthMax)}"
+  html`<a href="${kinds[kind].path}/${id}" title="${cutText(name, titleLengthMax)}"
     >${cutText(name, nameLengthMax)}</a
   >`;
 
@@ -187,7 +187,7 @@ export function titleOf(signal: Signal, without: string | undefined, isMarked = 
   const [project] = project_ids;
   return project === undefined
     ? words
-    : html`<a href="${browsePaths.project}/${project}">${words}</a>`;
+    : html`<a href="${kinds.project.path}/${project}">${words}</a>`;
 }
 
 const legalForm = /^,? (?:LLC|L\.?P|Inc|Corp|Ltd)\b/i;
@@ -332,7 +332,7 @@ export function recordTable(
   const note = filedNote(records);
   const rows = records.map((record) => columns.map(({ cell }) => cell(record, model) || "–"));
   return html`${table({
-    label: nouns[kind][1],
+    label: kinds[kind].nouns[1],
     columns: columns.map((column) => ({ ...column, isPlain: true, head: headOf(column) })),
     rows: days === null ? rows : byDay(records as Signal[], rows, days),
   })}${note !== "" && html`<p class="source">${note}</p>`}`;

@@ -11,28 +11,13 @@ import { grouped, wordList } from "#pages/prose.ts";
 import { money, valueLabel } from "#pages/values.ts";
 import { Problem } from "#problems.ts";
 import { fold } from "#records/fold.ts";
-import type { EachKind, RecordKind } from "#records/kinds.ts";
+import { kinds, type RecordKind } from "#records/kinds.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import { isRelative } from "#search/dates.ts";
 import { nameOfMarket, spellingsOfMarket } from "#search/market-spellings.ts";
 import { positionOfId } from "#search/name-index.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { hidden } from "./page.ts";
-
-export const browsePaths = {
-  gp: "/browse/gps",
-  principal: "/browse/people",
-  signal: "/browse/signals",
-  project: "/browse/projects",
-} as const satisfies EachKind<string>;
-
-/** Nouns for the records of each kind, for titles and plots. */
-export const nouns: EachKind<readonly [one: string, many: string]> = {
-  gp: ["GP", "GPs"],
-  principal: ["person", "people"],
-  signal: ["signal", "signals"],
-  project: ["project", "projects"],
-};
 
 export interface View {
   kind: RecordKind;
@@ -196,8 +181,7 @@ export function viewWords(view: View): string {
 }
 
 /** Returns the title of a view, such as `GPs in Dallas with multifamily`. */
-export const viewTitle = (view: View): string =>
-  `${capital(nouns[view.kind][1])}${viewWords(view)}`;
+export const viewTitle = (view: View): string => `${kinds[view.kind].label}${viewWords(view)}`;
 
 function wordsInSentence(view: View, filter: string, value: string): string {
   const words = valueWords(view, filter, value);

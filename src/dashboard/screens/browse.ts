@@ -5,11 +5,9 @@ import { type Facet, type FacetRow, facetsOf, neededBy } from "#dashboard/compon
 import { accountPage, wordReply } from "#dashboard/components/page.ts";
 import { type Column, pageSteps, readRecords, recordTable } from "#dashboard/components/records.ts";
 import {
-  browsePaths,
   filterLabel,
   hrefWith,
   keptFields,
-  nouns,
   rowChoices,
   totalOf,
   valueWords,
@@ -34,15 +32,15 @@ import { callBlocks } from "#pages/code-block.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, grouped, wordList } from "#pages/prose.ts";
 import { Problem } from "#problems.ts";
-import { type RecordKind, recordKinds } from "#records/kinds.ts";
+import { kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
 import type { Miss } from "#search/facet-index.ts";
 import { prepareInTurns, type ReadModel } from "#search/read-model.ts";
 import { allowanceOf, downloadForm } from "./download.ts";
 
 export const browseRoutes: readonly Route[] = [
-  route("/browse", "anyone", { GET: ({ query }) => moved(browsePaths.gp, query) }),
+  route("/browse", "anyone", { GET: ({ query }) => moved(kinds.gp.path, query) }),
   ...recordKinds.map((kind) =>
-    route(browsePaths[kind], "reader", {
+    route(kinds[kind].path, "reader", {
       GET: readRecords((request, model) => showView(request, model, kind)),
     }),
   ),
@@ -55,7 +53,7 @@ async function showView(
 ): Promise<Given> {
   const view = viewOf(model, kind, request.query);
   if (view instanceof Problem) {
-    const next = { href: browsePaths[kind], label: `Browse all ${nouns[kind][1]}` };
+    const next = { href: kinds[kind].path, label: `Browse all ${kinds[kind].nouns[1]}` };
     const why = `${view.message} Go back and correct the filter.`;
     return wordReply(request, 400, "This view is not valid", why, next);
   }
@@ -75,7 +73,7 @@ async function showView(
     title: viewTitle(view),
     styles: ["browse.css"],
     main: html`<div class="view-title">
-        <h1>${counted(total, ...nouns[kind])}<span>${words}</span></h1>
+        <h1>${counted(total, ...kinds[kind].nouns)}<span>${words}</span></h1>
         <a class="button quiet" href="/browse/changes?kind=${kind}&${queryOf(view)}">Changes</a>
         ${kind === "gp" && isSignedIn(request) && html`<a class="button quiet" href="/browse/match">Match a list</a>`}
         <details class="call">
@@ -158,7 +156,7 @@ function facetColumn(view: View, facets: readonly Facet[], total: number): Html 
   const isOpen = more.some((facet) => isChosen(view, facet));
   const labels = more.map((facet) => filterLabel(facet.name).toLowerCase());
   return html`<nav id="filters" class="facets" aria-label="Filters">
-    <form action="${browsePaths[kind]}">
+    <form action="${kinds[kind].path}">
       ${keptFields(view, [name, ...own])}
       <section>
         <label
@@ -178,7 +176,7 @@ function facetColumn(view: View, facets: readonly Facet[], total: number): Html 
         ${more.map((facet) => facetSection(view, facet))}
       </details>
     </form>
-    <a class="button show" href="#main">Show ${counted(total, ...nouns[kind])}</a>
+    <a class="button show" href="#main">Show ${counted(total, ...kinds[kind].nouns)}</a>
   </nav>`;
 }
 
@@ -287,7 +285,7 @@ const rowsChoice = (view: View): Part => [
 /** Returns what to show if no record satisfies the view: a link for each value that removes it. */
 const nothing = (view: View): Html =>
   html`<div class="empty">
-    <h2>No ${nouns[view.kind][0]}${viewWords(view)}</h2>
+    <h2>No ${kinds[view.kind].nouns[0]}${viewWords(view)}</h2>
     <p>Remove a filter. Each number says how many records match without that filter.</p>
     ${removals(view).map(
       ({ label, words, values, href }) =>
@@ -308,6 +306,6 @@ function missNote(view: View, miss: Miss): Html {
   });
   return html`<p class="fault" role="alert">
     ${filterLabel(name)} “${value}” matches no
-    ${nouns[view.kind][0]}.${near.length > 0 ? [" Did you mean", near, "?"] : " Correct or remove this filter."}
+    ${kinds[view.kind].nouns[0]}.${near.length > 0 ? [" Did you mean", near, "?"] : " Correct or remove this filter."}
   </p>`;
 }

@@ -7,7 +7,7 @@ import {
   tellChanges,
   type ToldChange,
 } from "#dashboard/components/changes.ts";
-import { capital, nouns, type View, viewOf, viewTitle } from "#dashboard/components/view.ts";
+import { capital, type View, viewOf, viewTitle } from "#dashboard/components/view.ts";
 import { accountPage, hidden, wordReply } from "#dashboard/components/page.ts";
 import { apiCall, card, figures } from "#dashboard/components/record-page.ts";
 import { pageSteps, readRecords } from "#dashboard/components/records.ts";
@@ -24,7 +24,7 @@ import { columnPlot, hatching } from "#pages/plot.ts";
 import { counted, dayElement, dayText, exactTime, grouped } from "#pages/prose.ts";
 import { Problem } from "#problems.ts";
 import { existsInCalendar } from "#records/fields.ts";
-import { type RecordKind, recordKinds } from "#records/kinds.ts";
+import { kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { changeKinds, type Publication } from "#records/publication.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { dayMilliseconds } from "#store/durations.ts";
@@ -99,7 +99,8 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
         <div>
           ${card({
             title: "Publications",
-            aside: view === null ? "newest first" : `all ${nouns[view.kind][1]}, newest first`,
+            aside:
+              view === null ? "newest first" : `all ${kinds[view.kind].nouns[1]}, newest first`,
             body: publicationTable(columns.filter(({ isChosen }) => isChosen)),
           })}
           ${isMember && followCard(asked)} ${apiCall(request, "/changes?limit=5")}
@@ -145,8 +146,8 @@ function mondayBefore(now: number): string {
 
 const dayOf = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 10);
 
-const nounsOf = (view: View | null) =>
-  view === null ? (["record", "records"] as const) : nouns[view.kind];
+const nounsOf = (view: View | null): readonly [one: string, many: string] =>
+  view === null ? ["record", "records"] : kinds[view.kind].nouns;
 
 /** Returns the address of the page with other choices, at its first row unless they say otherwise. */
 function hrefWith({ query }: Asked, choices: Readonly<Record<string, string>>): string {
@@ -259,7 +260,7 @@ function figureOf(kind: RecordKind, changes: readonly JoinedChange[]) {
     const count = ofKind.filter((one) => one.change === change).length;
     return count === 0 ? [] : [`${grouped(count)} ${change}`];
   });
-  return [capital(nouns[kind][1]), grouped(ofKind.length), notes.join(", ") || "none"] as const;
+  return [kinds[kind].label, grouped(ofKind.length), notes.join(", ") || "none"] as const;
 }
 
 function kindTabs({ since, view }: Asked, changes: readonly JoinedChange[]): Html {
@@ -271,7 +272,7 @@ function kindTabs({ since, view }: Asked, changes: readonly JoinedChange[]): Htm
     > `;
   };
   return html`<nav class="tabs" aria-label="Kinds of records">
-    ${tab("All")} ${recordKinds.map((one) => tab(capital(nouns[one][1]), one))}
+    ${tab("All")} ${recordKinds.map((one) => tab(kinds[one].label, one))}
   </nav>`;
 }
 
@@ -284,7 +285,7 @@ const changeTable = (told: readonly ToldChange[]): Part =>
         rows: told.map(({ change, name, href, facts }) => [
           href === null ? name : html`<a href="${href}" title="${name}">${name}</a>`,
           html`<span class="change ${change.change}">${change.change}</span>
-            ${nouns[change.kind][0]}`,
+            ${kinds[change.kind].nouns[0]}`,
           facts.map(({ label, values }, i) => [
             i > 0 && "; ",
             label,

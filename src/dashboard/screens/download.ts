@@ -7,15 +7,7 @@ import { quotasInForce } from "#accounts/plans.ts";
 import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
 import { laterReply, wordReply } from "#dashboard/components/page.ts";
 import { asSeen, readRecords } from "#dashboard/components/records.ts";
-import {
-  browsePaths,
-  keptFields,
-  nouns,
-  type View,
-  viewHref,
-  viewOf,
-  viewWords,
-} from "#dashboard/components/view.ts";
+import { keptFields, type View, viewHref, viewOf, viewWords } from "#dashboard/components/view.ts";
 import {
   download,
   isSignedIn,
@@ -32,11 +24,11 @@ import { html, type Html } from "#pages/html.ts";
 import { counted, exactTime, grouped } from "#pages/prose.ts";
 import { Problem } from "#problems.ts";
 import type { RecordMembers } from "#records/columns.ts";
-import { type RecordKind, recordKinds } from "#records/kinds.ts";
+import { kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
 import { prepareInTurns, type ReadModel } from "#search/read-model.ts";
 
-const downloadPath = (kind: RecordKind) => `${browsePaths[kind]}/download` as const;
+const downloadPath = (kind: RecordKind) => `${kinds[kind].path}/download` as const;
 
 export const downloadRoutes: readonly Route[] = recordKinds.map((kind) =>
   route(downloadPath(kind), "reader", {
@@ -74,7 +66,7 @@ export function downloadForm(view: View, total: number, { rows, requests }: Allo
     <summary class="button">Download</summary>
     <form method="post" action="${downloadPath(view.kind)}">
       ${keptFields(view)}
-      <p>${all} ${counted(total, ...nouns[view.kind])}. ${cost}</p>
+      <p>${all} ${counted(total, ...kinds[view.kind].nouns)}. ${cost}</p>
       <button name="format" value="csv">CSV</button>
       <button name="format" value="xlsx">XLSX</button>
     </form>
@@ -105,13 +97,13 @@ async function sendView(
   await prepareInTurns(model, kind, filter, order);
   const { total } = model.select(kind, filter, { limit: 0, offset: 0 });
   const { rows, requests } = await allowanceOf(request, total);
-  const back = { href: browsePaths[kind] + viewHref(view), label: "Back to the view" };
+  const back = { href: kinds[kind].path + viewHref(view), label: "Back to the view" };
   const refused = requests === null ? null : await charge(request, "download", requests, back);
   if (refused !== null) return refused;
   const { positions } = model.select(kind, filter, { limit: rows, offset: 0 }, order);
   const write = format === "csv" ? csvOf : workbookOf;
   const type = format === "csv" ? csvType : workbookType;
-  const name = `${nouns[kind][1].toLowerCase()}-${model.parts.version}.${format}`;
+  const name = `${kinds[kind].nouns[1].toLowerCase()}-${model.parts.version}.${format}`;
   return download(name, type, await write(request, view, positions, total));
 }
 
@@ -173,7 +165,7 @@ async function workbookOf(
       ["Dataset published", updatedAt],
       ["Downloaded", now.toISOString()],
       ["Filters", viewWords(view).trim() || "none"],
-      ["Address of the view", `${request.own.base}${browsePaths[kind]}${viewHref(view)}`],
+      ["Address of the view", `${request.own.base}${kinds[kind].path}${viewHref(view)}`],
       ["Rows", rows === total ? rows : `the first ${grouped(rows)} of ${grouped(total)}`],
       ...notes,
     ],

@@ -30,7 +30,7 @@ import {
   sorted,
   type Sourced,
 } from "#dashboard/components/records.ts";
-import { browsePaths, capital, readView, type View } from "#dashboard/components/view.ts";
+import { capital, readView, type View } from "#dashboard/components/view.ts";
 import type { Route } from "#dashboard/screen.ts";
 import { html, type Html, type Part, table } from "#pages/html.ts";
 import { usMap } from "#pages/map.ts";
@@ -39,7 +39,7 @@ import { counted, grouped } from "#pages/prose.ts";
 import { money } from "#pages/values.ts";
 import { isFiled, provenanceWords } from "#records/explanation.ts";
 import type { Fund, Gp } from "#records/gp.ts";
-import type { RecordKind } from "#records/kinds.ts";
+import { kinds, type RecordKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
 import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
@@ -68,7 +68,7 @@ const wholeMax = 40;
 async function plotsOf(gp: Gp, model: ReadModel) {
   const read = async (kind: RecordKind): Promise<View> => {
     await prepareInTurns(model, kind, neededBy(kind));
-    return { ...readView(model, kind, `gp_id=${gp.id}`), path: browsePaths[kind] };
+    return { ...readView(model, kind, `gp_id=${gp.id}`), path: kinds[kind].path };
   };
   const [signals, projects] = [await read("signal"), await read("project")];
   const map = (view: View) => byMarket(view, [valueFacet(view, "market")], true);
@@ -104,7 +104,7 @@ async function showGp({ record, model, request, today }: Found<Gp>) {
     (a, b) =>
       Number(isInProgress(b)) - Number(isInProgress(a)) || latestFirst(a.updated_at, b.updated_at),
   );
-  const path = `${browsePaths.gp}/${gp.id}`;
+  const path = `${kinds.gp.path}/${gp.id}`;
   const tab = tabs.find((one) => one === request.query.get("tab")) ?? "overview";
   const isOverview = tab === "overview";
   const plots = isOverview ? await plotsOf(gp, model) : null;

@@ -11,7 +11,6 @@ import {
   readRecords,
   recordTable,
 } from "#dashboard/components/records.ts";
-import { browsePaths, capital, nouns } from "#dashboard/components/view.ts";
 import { type ReaderRequest, route, type Route } from "#dashboard/screen.ts";
 import { gpFilters, parameterBounds } from "#operations/operation.ts";
 import { html, type Html } from "#pages/html.ts";
@@ -20,7 +19,7 @@ import { counted } from "#pages/prose.ts";
 import { money } from "#pages/values.ts";
 import { fold } from "#records/fold.ts";
 import type { Gp } from "#records/gp.ts";
-import { isNamed, linkedKinds, type NamedKind, namedKinds } from "#records/kinds.ts";
+import { isNamed, kinds, linkedKinds, type NamedKind, namedKinds } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
 import type { Project } from "#records/project.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
@@ -60,7 +59,7 @@ async function searchPage(request: ReaderRequest, model: ReadModel): Promise<str
   const heading = html`${counted(total, "result")}<span> for “${text}”</span>`;
   const sections = found.map(({ kind, total: all, positions }) => {
     const href = listHref(kind, kind === "gp" ? "gp_name" : "name", text);
-    const count = counted(all, ...nouns[kind]);
+    const count = counted(all, ...kinds[kind].nouns);
     return html`<section class="of-${kind}">
       <h2>${count}</h2>
       <div class="records">${recordTable(model, kind, positions)}</div>
@@ -91,7 +90,7 @@ function nothing(model: ReadModel, text: string): Html {
       of a word in the name.
     </p>
     ${links.length > 0 && html`<p>Did you mean ${joined(links, links.length, " or ")}?</p>`}
-    <a class="button" href="${browsePaths.gp}">Browse all GPs</a>
+    <a class="button" href="${kinds.gp.path}">Browse all GPs</a>
   </div>`;
 }
 
@@ -109,13 +108,13 @@ async function suggestions(request: ReaderRequest): Promise<string> {
   if (model === null || isSuspended(request) || fold(text).length < suggestedFrom) return "";
   const { found, total } = await searchNames(model, text, (kind) => suggestedMax[kind]);
   const groups = found.map(({ kind, positions }) => {
-    const label = capital(nouns[kind][1]);
+    const label = kinds[kind].label;
     const records = readDocuments<AnyNamed>(model.parts.documents[kind], positions);
     const options = records.map((record) => {
       const [about, note] = notesOf[kind](record, model);
       const name = cutText(record.name, parameterBounds.lengthMax);
       return html`<a
-        href="${browsePaths[kind]}/${record.id}"
+        href="${kinds[kind].path}/${record.id}"
         id="${record.id}"
         role="option"
         tabindex="-1"
