@@ -4,36 +4,25 @@ import { usMap } from "#pages/map.ts";
 import { type ColumnPlot, columnPlot, figure, periodsUntil, signalGroups } from "#pages/plot.ts";
 import { counted, grouped } from "#pages/prose.ts";
 import { money, valueLabel } from "#pages/values.ts";
-import { type EachKind, kinds, type RecordKind } from "#records/kinds.ts";
+import { kinds, type RecordKind } from "#records/kinds.ts";
 import { documentCount } from "#search/dataset-parts.ts";
 import { dateKey, lastDay } from "#search/dates.ts";
 import { getOrCompute } from "#search/get-or-compute.ts";
 import { placeOfMarket } from "#search/market-places.ts";
 import type { Filter, ReadModel } from "#search/read-model.ts";
 import { countEach, type Facet } from "./facets.ts";
+import { browseOf, type Plot, type RangePlot } from "./records.ts";
 import { capital, dayOf, endsOf, filterLabel, hrefWith, type View } from "./view.ts";
-
-type Plot = (view: View, facets: readonly Facet[]) => Part;
 
 /** Returns the plots of a view, without those that have nothing to show. */
 export const plotsOf = (view: View, facets: readonly Facet[]): Part[] =>
-  plots[view.kind].map((plot) => plot(view, facets)).filter((plot) => plot !== null);
+  browseOf(view.kind).plots.flatMap((plot) => plotOf(view, facets, plot) ?? []);
 
-/** Plots of each kind, from the left. */
-const plots: EachKind<readonly Plot[]> = {
-  gp: [
-    byMarket,
-    signalsBy("month"),
-    byRange("aum_usd", sizes(money, [0, 50e6, 100e6, 500e6, 1e9, 5e9])),
-  ],
-  principal: [byMarket, byRange("start_date", years(0))],
-  signal: [signalsBy("month"), amountsByMonth("price", "paid"), amountsByMonth("loan", "lent")],
-  project: [
-    byMarket,
-    byRange("completion_date", years(4)),
-    byRange("units", sizes(grouped, [0, 50, 100, 250, 500, 1000])),
-  ],
-};
+function plotOf(view: View, facets: readonly Facet[], plot: Plot): Part {
+  if (plot === "market") return byMarket(view, facets);
+  if (plot === "signals") return signalsBy(view, "month");
+  return "range" in plot ? byRange(view, plot) : amountsByMonth(view, plot.amounts, plot.verb);
+}
 
 const positionsOf = (model: ReadModel, kind: RecordKind, filter: Filter): number[] =>
   model.select(kind, filter, { limit: Infinity, offset: 0 }).positions;
@@ -97,11 +86,6 @@ const binsOf = (periods: ReturnType<typeof periodsUntil>): Bin[] =>
     const [least, most] = [dateKey(from), lastDay(dateKey(until))];
     return { label, tick, least, most, from: [from], to: [until] };
   });
-
-/** Returns the bins of twelve years, of which the last is `ahead` years after the day's. */
-function years(ahead: number) {
-  return (day: string) => binsOf(periodsUntil(`${Number(day.slice(0, 4)) + ahead}-12`, "year", 12));
-}
 
 interface Histogram {
   /** Filter range that a column's link sets. */
@@ -168,25 +152,23 @@ function groupOfSignals(model: ReadModel): Uint8Array {
 }
 
 /** Returns a plot of signals by kind over 24 periods: the signals of a view, or those of the GPs in it. */
-export function signalsBy(unit: "month" | "quarter"): (view: View) => Part {
-  return (view) => {
-    const { kind, model, query } = view;
-    const isOfGps = kind === "gp";
-    const groups = getOrCompute(groupsOf, model, groupOfSignals);
-    return histogram(view, {
-      range: isOfGps ? "signal_date" : "date",
-      bins: binsOf(periodsUntil(dayOf(model), unit, 24)),
-      positions: isOfGps
-        ? signalsOf(model, positionsOf(model, "gp", { ...query.filter, signal: undefined }))
-        : positionsOf(model, "signal", { ...query.filter, date: undefined }),
-      valueAt: model.numberAt("signal", "date"),
-      seriesOf: (signal) => groups[signal]!,
-      finding: lastTwo((sum) => (sum === 1 ? "signal" : "signals")),
-      measure: `Signals${isOfGps ? " of these GPs" : ""} by ${unit} and kind`,
-      head: capital(unit),
-      series: signalGroups,
-    });
-  };
+export function signalsBy(view: View, unit: "month" | "quarter"): Part {
+  const { kind, model, query } = view;
+  const isOfGps = kind === "gp";
+  const groups = getOrCompute(groupsOf, model, groupOfSignals);
+  return histogram(view, {
+    range: isOfGps ? "signal_date" : "date",
+    bins: binsOf(periodsUntil(dayOf(model), unit, 24)),
+    positions: isOfGps
+      ? signalsOf(model, positionsOf(model, "gp", { ...query.filter, signal: undefined }))
+      : positionsOf(model, "signal", { ...query.filter, date: undefined }),
+    valueAt: model.numberAt("signal", "date"),
+    seriesOf: (signal) => groups[signal]!,
+    finding: lastTwo((sum) => (sum === 1 ? "signal" : "signals")),
+    measure: `Signals${isOfGps ? " of these GPs" : ""} by ${unit} and kind`,
+    head: capital(unit),
+    series: signalGroups,
+  });
 }
 
 /** Yields the signals of GPs, each once. */
@@ -205,54 +187,54 @@ function* signalsOf({ parts }: ReadModel, gps: readonly number[]): Generator<num
  * Returns a plot of amounts by month. Takes only amounts with one basis, because amounts with different bases must not
  * be added.
  */
-function amountsByMonth(basis: string, verb: string): Plot {
+function amountsByMonth(view: View, basis: string, verb: string): Part {
   const label = `${valueLabel(basis)}s`;
-  return (view) => {
-    const { model, query } = view;
-    const { amount_basis = [basis], ...filter } = query.filter;
-    if (!(amount_basis as readonly string[]).includes(basis)) return null;
-    const amountAt = model.numberAt("signal", "amount_usd");
-    const asked = { ...filter, date: undefined, amount_basis: [basis] };
-    return histogram(view, {
-      range: "date",
-      bins: binsOf(periodsUntil(dayOf(model), "month", 24)),
-      positions: positionsOf(model, "signal", asked),
-      valueAt: model.numberAt("signal", "date"),
-      amountOf: (signal) => amountAt(signal) ?? 0,
-      finding: lastTwo(() => verb, money),
-      measure: `${label} by month, US dollars`,
-      head: "Month",
-      series: [{ label, hue: "deals" }],
-      format: money,
-    });
-  };
+  const { model, query } = view;
+  const { amount_basis = [basis], ...filter } = query.filter;
+  if (!(amount_basis as readonly string[]).includes(basis)) return null;
+  const amountAt = model.numberAt("signal", "amount_usd");
+  const asked = { ...filter, date: undefined, amount_basis: [basis] };
+  return histogram(view, {
+    range: "date",
+    bins: binsOf(periodsUntil(dayOf(model), "month", 24)),
+    positions: positionsOf(model, "signal", asked),
+    valueAt: model.numberAt("signal", "date"),
+    amountOf: (signal) => amountAt(signal) ?? 0,
+    finding: lastTwo(() => verb, money),
+    measure: `${label} by month, US dollars`,
+    head: "Month",
+    series: [{ label, hue: "deals" }],
+    format: money,
+  });
 }
 
-function byRange(range: string, binsAt: (day: string) => readonly Bin[]): Plot {
+function byRange(view: View, { range, edges, yearsAhead = 0 }: RangePlot): Part {
   const label = filterLabel(range);
-  return (view) => {
-    const { kind, model, query } = view;
-    const valueAt = model.numberAt(kind, range);
-    const positions = positionsOf(model, kind, { ...query.filter, [range]: undefined });
-    const known = positions.filter((position) => valueAt(position) !== undefined).length;
-    const many = kinds[kind].label;
-    return histogram(view, {
-      range,
-      bins: binsAt(dayOf(model)),
-      positions,
-      valueAt,
-      finding: () =>
-        `${label} known for ${grouped(known)} of ${counted(positions.length, ...kinds[kind].nouns)}`,
-      measure: `${many} by ${label.toLowerCase()}`,
-      head: label,
-      series: [{ label: many, hue: "accent" }],
-    });
-  };
+  const { kind, model, query } = view;
+  const valueAt = model.numberAt(kind, range);
+  const positions = positionsOf(model, kind, { ...query.filter, [range]: undefined });
+  const known = positions.filter((position) => valueAt(position) !== undefined).length;
+  const many = kinds[kind].label;
+  const lastYear = Number(dayOf(model).slice(0, 4)) + yearsAhead;
+  return histogram(view, {
+    range,
+    bins:
+      edges === undefined
+        ? binsOf(periodsUntil(`${lastYear}-12`, "year", 12))
+        : sizes(edges, range.endsWith("_usd") ? money : grouped),
+    positions,
+    valueAt,
+    finding: () =>
+      `${label} known for ${grouped(known)} of ${counted(positions.length, ...kinds[kind].nouns)}`,
+    measure: `${many} by ${label.toLowerCase()}`,
+    head: label,
+    series: [{ label: many, hue: "accent" }],
+  });
 }
 
 /** Returns bins between numbers. @param edges lowest number of each. */
-function sizes(words: (edge: number) => string, edges: readonly number[]) {
-  const bins = edges.map((least, i): Bin => {
+const sizes = (edges: readonly number[], words: (edge: number) => string) =>
+  edges.map((least, i): Bin => {
     const next = edges[i + 1] ?? Infinity;
     return {
       label: next === Infinity ? `${words(least)} or more` : `${words(least)} to ${words(next)}`,
@@ -263,5 +245,3 @@ function sizes(words: (edge: number) => string, edges: readonly number[]) {
       to: next === Infinity ? [] : [String(next - 1)],
     };
   });
-  return () => bins;
-}

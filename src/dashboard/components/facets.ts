@@ -2,43 +2,20 @@
 import { lists } from "#operations/lists.ts";
 import { money, valueLabel } from "#pages/values.ts";
 import { fold } from "#records/fold.ts";
-import type { EachKind, RecordKind } from "#records/kinds.ts";
+import type { RecordKind } from "#records/kinds.ts";
 import { propertyTypes, strategies } from "#records/vocabulary.ts";
 import { isRelative } from "#search/dates.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
 import { type Filter, filterable } from "#search/read-model.ts";
+import { browseOf } from "./records.ts";
 import { endsOf, hrefWith, totalOf, valueWords, type View, withValues } from "./view.ts";
-
-const namesOf = (text: string): readonly string[] => text.split(" ");
-
-/** Filters to offer, in order. A range is listed by its own name instead of by its two filters. */
-const offered: EachKind<readonly string[]> = {
-  gp: namesOf(
-    "market property_type strategy signal_date signal_type theme tag hq_state aum_usd raised_to_date_usd founded_year",
-  ),
-  principal: namesOf("role market state tag theme ownership_band start_date"),
-  signal: namesOf("type market date amount_usd property_type theme tag"),
-  project: namesOf(
-    "status state units property_type type market strategy total_amount_usd start_date completion_date theme tag",
-  ),
-};
-
-const days = ["-7d", "-30d", "-90d", "-365d"];
-/** Lower ends of ranges that are offered as values. */
-const steps: Readonly<Record<string, readonly string[]>> = {
-  signal_date: days,
-  date: days,
-  aum_usd: ["100000000", "1000000000"],
-  raised_to_date_usd: ["100000000", "1000000000"],
-  amount_usd: ["1000000", "10000000", "100000000"],
-  units: ["50", "100", "250"],
-  total_amount_usd: ["10000000", "50000000", "100000000"],
-};
 
 /** Returns a filter on all values that the facets of a kind count, for `prepare`. */
 export const neededBy = (kind: RecordKind): Filter =>
   Object.fromEntries(
-    offered[kind].flatMap((name) => (filterable[kind][name] === undefined ? [] : [[name, ["-"]]])),
+    browseOf(kind).facets.flatMap((name) =>
+      filterable[kind][name] === undefined ? [] : [[name, ["-"]]],
+    ),
   );
 
 export interface Facet {
@@ -63,7 +40,7 @@ export interface FacetRow {
 }
 
 export const facetsOf = (view: View): Facet[] =>
-  offered[view.kind].map((name) =>
+  browseOf(view.kind).facets.map((name) =>
     lists[view.kind].filters[name] === undefined ? rangeFacet(view, name) : valueFacet(view, name),
   );
 
@@ -126,7 +103,7 @@ function rangeFacet(view: View, name: string): Facet {
   const { values } = view.query;
   const filters = endsOf(view.kind, name);
   const [from, to] = filters;
-  const rows = (steps[name] ?? []).map((step): FacetRow => {
+  const rows = (browseOf(view.kind).steps?.[name] ?? []).map((step): FacetRow => {
     const isChosen = values[from]?.[0] === step && values[to] === undefined;
     const asked = { [from]: [step], [to]: [] };
     const count = totalOf(view, withValues(values, asked));

@@ -40,14 +40,12 @@ import {
   day,
   filedNote,
   gpLinks,
+  inBrowse,
   labelled,
   linkTo,
   listText,
   nameLengthMax,
-  principalColumns,
-  projectColumns,
   readRecords,
-  signalColumns,
   type Sourced,
   titleOf,
 } from "./records.ts";
@@ -328,9 +326,9 @@ export const signalCells = (without?: string, marked?: string): Column<Signal>[]
     cell: ({ date }, _, before) =>
       html`<span ${date === before?.date && html`class="again"`}>${dayElement(date)}</span>`,
   },
-  signalColumns.type,
+  inBrowse.signal.columns.type,
   {
-    ...signalColumns.title,
+    ...inBrowse.signal.columns.title,
     cell: (signal) =>
       titleOf(signal, without, marked !== undefined && signal.title.includes(marked)),
   },
@@ -338,7 +336,7 @@ export const signalCells = (without?: string, marked?: string): Column<Signal>[]
     label: "Market",
     cell: ({ market }, model) => market !== null && nameOfMarket(model, market),
   },
-  signalColumns.amount,
+  inBrowse.signal.columns.amount,
   { label: "Source", cell: ({ url, provenance }) => linkTo(url ?? provenance.url, "Read") },
 ];
 
@@ -351,11 +349,11 @@ export const personCells = (
   label: string,
   gpsOf: (person: Principal) => readonly GpLink[],
 ): Column<Principal>[] => [
-  principalColumns.name,
-  principalColumns.role,
+  inBrowse.principal.columns.name,
+  inBrowse.principal.columns.role,
   { label: "Owns", cell: ({ ownership_band }) => bandText(ownership_band) },
   { label, cell: (person) => gpLinks(gpsOf(person), 1) },
-  principalColumns.last,
+  inBrowse.principal.columns.last,
   ...(people.some((person) => filingOf(person) !== null)
     ? [{ label: "Filing", cell: filingOf }]
     : []),
@@ -366,7 +364,7 @@ const filingOf = ({ provenance: { url } }: Sourced): Part =>
 
 /** Returns the columns of projects. @param last column that a page adds. */
 export const projectCells = <R extends Project>(last: Column<R>): Column<R>[] => {
-  const { name, place, property, status, amount } = projectColumns;
+  const { name, place, property, status, amount } = inBrowse.project.columns;
   return [name, place, property, status, amount, last];
 };
 

@@ -7,9 +7,10 @@ import { periodsUntil, sparkline } from "#pages/plot.ts";
 import { counted, dayElement, grouped } from "#pages/prose.ts";
 import { money, typeMark, valueLabel } from "#pages/values.ts";
 import type { GpLink } from "#records/common.ts";
+import type { RecordOf } from "#records/declarations.ts";
 import { isFiled, provenanceWords } from "#records/explanation.ts";
 import type { Gp } from "#records/gp.ts";
-import { type EachKind, kinds, type LinkedKind, type RecordKind } from "#records/kinds.ts";
+import { kinds, type LinkedKind, type NamedKind, type RecordKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
 import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
@@ -157,7 +158,7 @@ function recordsOf({ parts }: ReadModel, kind: LinkedKind, { id }: Gp) {
   return items.subarray(starts[gp], starts[gp + 1]);
 }
 
-export const countOf = (model: ReadModel, kind: LinkedKind, gp: Gp): number =>
+const countOf = (kind: LinkedKind) => (gp: Gp, model: ReadModel) =>
   recordsOf(model, kind, gp).length;
 
 /** Returns the signals of a GP by quarter over two years as small columns, and their number. */
@@ -238,51 +239,6 @@ export const raised = <K extends string>(sort: K) => ({
   filedLabel: reportedSold,
 });
 
-export const gpColumns = {
-  name: nameColumn("gp"),
-  place: { label: "Head office", cell: (gp) => place(gp.hq_city, gp.hq_state, gp.hq_country) },
-  strategy: { label: "Strategy", cell: ({ strategies }) => labelsOf(strategies) },
-  assets: sorted("Assets", "aum_usd", money),
-  raised: raised("raised_to_date_usd"),
-  people: { label: "People", isNumber: true, cell: (gp, model) => countOf(model, "principal", gp) },
-  signals: { label: "Signals", isNumber: true, cell: activity },
-  latest: {
-    label: "Latest signal",
-    cell(gp, model) {
-      const latest = latestOf(model, gp);
-      return latest !== undefined && typeMark(latest.type);
-    },
-  },
-  date: {
-    label: "Date",
-    sort: "signal_date",
-    isNumber: true,
-    cell: (gp, model) => day(latestOf(model, gp)?.date ?? null),
-  },
-} satisfies Record<string, Column<Gp>>;
-
-export const principalColumns = {
-  name: nameColumn("principal"),
-  role: { label: "Role", cell: roleOf },
-  gp: gpColumn,
-  place: { label: "Place", cell: ({ city, state, country }) => place(city, state, country) },
-  start: sorted("Start", "start_date", day),
-  last: sorted("Last named", "last_seen_date", day),
-} satisfies Record<string, Column<Principal>>;
-
-export const signalColumns = {
-  type: { label: "Type", cell: ({ type }) => typeMark(type) },
-  gp: gpColumn,
-  title: {
-    label: "What happened",
-    hasNote: true,
-    cell: (signal) => titleOf(signal, signal.gps[0]?.name),
-  },
-  property: { label: "Property", cell: ({ property_types }) => labelsOf(property_types) },
-  amount: sorted("Amount", "amount_usd", money),
-  date: sorted("Date", "date", day),
-} satisfies Record<string, Column<Signal>>;
-
 /** Labels of statuses from filings, which describe the offering, not the building. */
 const filedStatuses: ReadonlyMap<string, string> = new Map([
   ["raising", "Reported on offer"],
@@ -293,24 +249,132 @@ const filedStatuses: ReadonlyMap<string, string> = new Map([
 export const statusOf = (project: Project): string =>
   (isFiled(project) && filedStatuses.get(project.status)) || valueLabel(project.status);
 
-export const projectColumns = {
-  name: nameColumn("project"),
-  status: { label: "Status", cell: statusOf },
-  property: { label: "Property", cell: ({ property_type }) => valueLabel(property_type) },
-  gp: gpColumn,
-  place: { label: "Place", cell: placeOf },
-  units: sorted("Units", "units", (units: number | null) => units !== null && grouped(units)),
-  amount: sorted("Amount", "total_amount_usd", money),
-  start: sorted("Start", "start_date", day),
-  completion: sorted("Completion", "completion_date", day),
-} satisfies Record<string, Column<Project>>;
+/** A plot: records by market, signals by month, amounts with one basis by month, or records by ranges of a value. */
+export type Plot = "market" | "signals" | Readonly<{ amounts: string; verb: string }> | RangePlot;
 
-const columnsOf: EachKind<Readonly<Record<string, Column>>> = {
-  gp: gpColumns,
-  principal: principalColumns,
-  signal: signalColumns,
-  project: projectColumns,
+export interface RangePlot {
+  range: string;
+  /** Lowest number of each column. Columns of a date are twelve years. */
+  edges?: readonly number[];
+  /** Number of years from the day's year to the last one. */
+  yearsAhead?: number;
+}
+
+/** What Browse shows of a kind. */
+interface InBrowse<R> {
+  /** Filters to offer, in order. A range is listed by its own name instead of by its two filters. */
+  facets: readonly string[];
+  /** Lower ends of ranges that are offered as values. */
+  steps?: Readonly<Record<string, readonly string[]>>;
+  /** Plots from the left. */
+  plots: readonly Plot[];
+  columns: Readonly<Record<string, Column<R>>>;
+}
+
+interface Searched<R> extends InBrowse<R> {
+  /** Returns a fact that distinguishes a record from others of the same name, and a figure. */
+  note(record: R, model: ReadModel): readonly [about: string | null, figure: string];
+}
+
+const namesOf = (text: string): readonly string[] => text.split(" ");
+const days = ["-7d", "-30d", "-90d", "-365d"];
+
+export const inBrowse = {
+  gp: {
+    facets: namesOf(
+      "market property_type strategy signal_date signal_type theme tag hq_state aum_usd raised_to_date_usd founded_year",
+    ),
+    steps: {
+      signal_date: days,
+      aum_usd: ["100000000", "1000000000"],
+      raised_to_date_usd: ["100000000", "1000000000"],
+    },
+    plots: ["market", "signals", { range: "aum_usd", edges: [0, 50e6, 100e6, 500e6, 1e9, 5e9] }],
+    columns: {
+      name: nameColumn("gp"),
+      place: { label: "Head office", cell: (gp) => place(gp.hq_city, gp.hq_state, gp.hq_country) },
+      strategy: { label: "Strategy", cell: ({ strategies }) => labelsOf(strategies) },
+      assets: sorted("Assets", "aum_usd", money),
+      raised: raised("raised_to_date_usd"),
+      people: { label: "People", isNumber: true, cell: countOf("principal") },
+      signals: { label: "Signals", isNumber: true, cell: activity },
+      latest: {
+        label: "Latest signal",
+        cell(gp, model) {
+          const latest = latestOf(model, gp);
+          return latest !== undefined && typeMark(latest.type);
+        },
+      },
+      date: {
+        label: "Date",
+        sort: "signal_date",
+        isNumber: true,
+        cell: (gp, model) => day(latestOf(model, gp)?.date ?? null),
+      },
+    },
+    note: (gp, model) => [
+      place(gp.hq_city, gp.hq_state, gp.hq_country),
+      counted(countOf("signal")(gp, model), "signal"),
+    ],
+  },
+  principal: {
+    facets: namesOf("role market state tag theme ownership_band start_date"),
+    plots: ["market", { range: "start_date" }],
+    columns: {
+      name: nameColumn("principal"),
+      role: { label: "Role", cell: roleOf },
+      gp: gpColumn,
+      place: { label: "Place", cell: ({ city, state, country }) => place(city, state, country) },
+      start: sorted("Start", "start_date", day),
+      last: sorted("Last named", "last_seen_date", day),
+    },
+    note: ({ title, gps }) => [title, gps.length === 1 ? gps[0]!.name : counted(gps.length, "GP")],
+  },
+  signal: {
+    facets: namesOf("type market date amount_usd property_type theme tag"),
+    steps: { date: days, amount_usd: ["1000000", "10000000", "100000000"] },
+    plots: ["signals", { amounts: "price", verb: "paid" }, { amounts: "loan", verb: "lent" }],
+    columns: {
+      type: { label: "Type", cell: ({ type }) => typeMark(type) },
+      gp: gpColumn,
+      title: {
+        label: "What happened",
+        hasNote: true,
+        cell: (signal) => titleOf(signal, signal.gps[0]?.name),
+      },
+      property: { label: "Property", cell: ({ property_types }) => labelsOf(property_types) },
+      amount: sorted("Amount", "amount_usd", money),
+      date: sorted("Date", "date", day),
+    },
+  },
+  project: {
+    facets: namesOf(
+      "status state units property_type type market strategy total_amount_usd start_date completion_date theme tag",
+    ),
+    steps: { units: ["50", "100", "250"], total_amount_usd: ["10000000", "50000000", "100000000"] },
+    plots: [
+      "market",
+      { range: "completion_date", yearsAhead: 4 },
+      { range: "units", edges: [0, 50, 100, 250, 500, 1000] },
+    ],
+    columns: {
+      name: nameColumn("project"),
+      status: { label: "Status", cell: statusOf },
+      property: { label: "Property", cell: ({ property_type }) => valueLabel(property_type) },
+      gp: gpColumn,
+      place: { label: "Place", cell: placeOf },
+      units: sorted("Units", "units", (units: number | null) => units !== null && grouped(units)),
+      amount: sorted("Amount", "total_amount_usd", money),
+      start: sorted("Start", "start_date", day),
+      completion: sorted("Completion", "completion_date", day),
+    },
+    note: (project, model) => [placeOf(project, model), money(project.total_amount_usd)],
+  },
+} satisfies {
+  [K in RecordKind]: K extends NamedKind ? Searched<RecordOf<K>> : InBrowse<RecordOf<K>>;
 };
+
+export const browseOf = (kind: RecordKind): InBrowse<never> => inBrowse[kind];
 
 interface Shown {
   headOf?(column: Column): Part;
@@ -327,7 +391,7 @@ export function recordTable(
   { headOf = ({ label }) => label, days = null }: Shown = {},
 ): Html {
   const records = readDocuments<Sourced>(model.parts.documents[kind], positions);
-  const all = Object.values(columnsOf[kind]) as readonly Column<Sourced>[];
+  const all = Object.values(browseOf(kind).columns) as readonly Column<Sourced>[];
   const columns = labelled(all, records);
   const note = filedNote(records);
   const rows = records.map((record) => columns.map(({ cell }) => cell(record, model) || "–"));

@@ -73,7 +73,7 @@ async function plotsOf(gp: Gp, model: ReadModel) {
   const [signals, projects] = [await read("signal"), await read("project")];
   const map = (view: View) => byMarket(view, [valueFacet(view, "market")], true);
   return {
-    activity: signalsBy("quarter")(signals),
+    activity: signalsBy(signals, "quarter"),
     map: map(projects) ?? map(signals) ?? marketMap(gp, model),
   };
 }

@@ -21,7 +21,7 @@ import {
   byPoints,
   cutText,
   day,
-  gpColumns,
+  inBrowse,
   linkTo,
   place,
   probableGps,
@@ -116,7 +116,7 @@ const signalsOf = ({ id }: Gp, { signals }: Around): Signal[] =>
   signals.records.filter((signal) => signal.gps.some((gp) => gp.id === id));
 
 function gpsCard(of: Principal, { gps: records }: Around, model: ReadModel): Part {
-  const { name, place, strategy, assets, raised, signals } = gpColumns;
+  const { name, place, strategy, assets, raised, signals } = inBrowse.gp.columns;
   return recordsCard<Gp>(model, {
     title: "GPs",
     layout: "gps",

@@ -2,12 +2,10 @@
 import { accountPage } from "#dashboard/components/page.ts";
 import { listHref } from "#dashboard/components/record-page.ts";
 import {
-  countOf,
   cutText,
+  inBrowse,
   isSuspended,
   joined,
-  place,
-  placeOf,
   readRecords,
   recordTable,
 } from "#dashboard/components/records.ts";
@@ -16,12 +14,9 @@ import { gpFilters, parameterBounds } from "#operations/operation.ts";
 import { html, type Html } from "#pages/html.ts";
 import { searchForm } from "#pages/layout.ts";
 import { counted } from "#pages/prose.ts";
-import { money } from "#pages/values.ts";
+import type { GpLink } from "#records/common.ts";
 import { fold } from "#records/fold.ts";
-import type { Gp } from "#records/gp.ts";
 import { isNamed, kinds, linkedKinds, type NamedKind, namedKinds } from "#records/kinds.ts";
-import type { Principal } from "#records/principal.ts";
-import type { Project } from "#records/project.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import { prepareInTurns, type ReadModel } from "#search/read-model.ts";
 
@@ -94,7 +89,6 @@ function nothing(model: ReadModel, text: string): Html {
   </div>`;
 }
 
-const suggestedMax = { gp: 4, principal: 3, project: 3 };
 /** Minimum number of letters and digits for which names are suggested. A single one would match too many. */
 const suggestedFrom = 2;
 
@@ -106,12 +100,12 @@ async function suggestions(request: ReaderRequest): Promise<string> {
   const model = request.services.model();
   const text = askedIn(request);
   if (model === null || isSuspended(request) || fold(text).length < suggestedFrom) return "";
-  const { found, total } = await searchNames(model, text, (kind) => suggestedMax[kind]);
+  const { found, total } = await searchNames(model, text, (kind) => (kind === "gp" ? 4 : 3));
   const groups = found.map(({ kind, positions }) => {
     const label = kinds[kind].label;
-    const records = readDocuments<AnyNamed>(model.parts.documents[kind], positions);
+    const records = readDocuments<GpLink>(model.parts.documents[kind], positions);
     const options = records.map((record) => {
-      const [about, note] = notesOf[kind](record, model);
+      const [about, note] = inBrowse[kind].note(record as never, model);
       const name = cutText(record.name, parameterBounds.lengthMax);
       return html`<a
         href="${kinds[kind].path}/${record.id}"
@@ -132,20 +126,3 @@ async function suggestions(request: ReaderRequest): Promise<string> {
       ${total > 0 && html`<a href="${all}">All results for “${text}”</a>`}
     </p>`.markup;
 }
-
-type AnyNamed = Gp & Principal & Project;
-
-/** A fact that distinguishes a record from others of the same name, and a figure. */
-const notesOf: Readonly<
-  Record<NamedKind, (record: AnyNamed, model: ReadModel) => [about: string | null, note: string]>
-> = {
-  gp: (gp, model) => [
-    place(gp.hq_city, gp.hq_state, gp.hq_country),
-    counted(countOf(model, "signal", gp), "signal"),
-  ],
-  principal: ({ title, gps }) => [
-    title,
-    gps.length === 1 ? gps[0]!.name : counted(gps.length, "GP"),
-  ],
-  project: (project, model) => [placeOf(project, model), money(project.total_amount_usd)],
-};
