@@ -8,7 +8,7 @@ import { isRelative } from "#search/dates.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
 import { type Filter, filterable } from "#search/read-model.ts";
 import { browseOf } from "./records.ts";
-import { endsOf, hrefWith, totalOf, valueWords, type View, withValues } from "./view.ts";
+import { endsOf, hrefWith, totalOf, valuesOf, valueWords, type View, withValues } from "./view.ts";
 
 /** Returns a filter on all values that the facets of a kind count, for `prepare`. */
 export const neededBy = (kind: RecordKind): Filter =>
@@ -55,7 +55,7 @@ export function valueFacet(view: View, name: string): Facet {
   });
   const isFull = chosen.length === lists[view.kind].filters[name]!.valuesMax;
   const isChosen = (value: string) => first.some(({ label }) => label === valueLabel(value));
-  const others = isFull ? [] : valuesOf(view, name).filter((value) => !isChosen(value));
+  const others = isFull ? [] : offeredBy(view, name).filter((value) => !isChosen(value));
   const added = countEach(view, name, others, chosen);
   const state = chosen.length > 0 ? "adds" : "remains";
   const rows = others.map((value, i): FacetRow => {
@@ -87,12 +87,10 @@ export function countEach(
   return values.map((value) => total([...but, value]) - before);
 }
 
-/** Returns all values of a filter, markets by their names. */
-function valuesOf({ kind, model }: View, name: string): string[] {
-  const { condition, isOfSignal } = lists[kind].filters[name]!;
-  const isOfGp = filterable[kind][condition]?.by === "ofOneGp";
-  const values = model.values(isOfSignal ? "signal" : isOfGp ? "gp" : kind, condition);
-  if (name === "market") return [...new Set(values.map((title) => nameOfMarket(model, title)))];
+/** Returns the values of a filter to offer, markets by their names. */
+function offeredBy(view: View, name: string): string[] {
+  const values = valuesOf(view, name);
+  if (name === "market") return [...new Set(values.map((one) => nameOfMarket(view.model, one)))];
   return values.filter((value) => name !== "tag" || !elsewhere.has(value));
 }
 

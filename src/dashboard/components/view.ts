@@ -16,7 +16,7 @@ import { readDocuments } from "#search/dataset-parts.ts";
 import { isRelative } from "#search/dates.ts";
 import { nameOfMarket, spellingsOfMarket } from "#search/market-spellings.ts";
 import { positionOfId } from "#search/name-index.ts";
-import type { ReadModel } from "#search/read-model.ts";
+import { filterable, type ReadModel } from "#search/read-model.ts";
 import { hidden } from "./page.ts";
 
 export interface View {
@@ -130,18 +130,18 @@ export function filterLabel(name: string): string {
 }
 
 /** Returns a value of a filter in words, such as `Dallas, TX`, `from $10M` or `last 90 days`. */
-export function valueWords({ kind, model }: View, name: string, value: string): string {
+export function valueWords(view: View, name: string, value: string): string {
   const [, end] = rangeEnd.exec(name) ?? [];
   if (end !== undefined) {
     if (end === "from" && isRelative(value)) return `in the last ${value.slice(1, -1)} days`;
     return `${end === "from" || end === "min" ? "from" : "to"} ${boundWords(name, value)}`;
   }
-  if (name === "market") return marketNames(model, kind, value);
+  if (name === "market") return marketNames(view, value);
   if (name === "has_gp") return value === "true" ? "yes" : "no";
-  const at = name === "gp_id" ? positionOfId(model.parts.ids, value) : -1;
-  return at === -1
-    ? valueLabel(value)
-    : readDocuments<{ name: string }>(model.parts.documents.gp, [at])[0]!.name;
+  const { ids, documents } = view.model.parts;
+  const at = name === "gp_id" ? positionOfId(ids, value) : -1;
+  const [gp] = readDocuments<{ name: string }>(documents.gp, at === -1 ? [] : [at]);
+  return gp?.name ?? valueLabel(value);
 }
 
 function boundWords(name: string, value: string): string {
@@ -150,13 +150,20 @@ function boundWords(name: string, value: string): string {
   return /^[0-9]{5,}$/.test(value) ? grouped(Number(value)) : value;
 }
 
+/** Returns all values of a filter. */
+export function valuesOf({ kind, model }: View, name: string): readonly string[] {
+  const { condition, isOfSignal } = lists[kind].filters[name]!;
+  const isOfGp = filterable[kind][condition]?.by === "ofOneGp";
+  return model.values(isOfSignal ? "signal" : isOfGp ? "gp" : kind, condition);
+}
+
 /** Returns a market's name if the value is a spelling of that market only; otherwise the value. */
-function marketNames(model: ReadModel, kind: RecordKind, value: string): string {
+function marketNames(view: View, value: string): string {
   const folded = fold(value);
-  const spelt = model
-    .values(kind === "principal" ? "gp" : kind, "market")
-    .filter((title) => spellingsOfMarket(title).some((spelling) => spelling.folded === folded));
-  return spelt.length === 1 ? nameOfMarket(model, spelt[0]!) : value;
+  const spelt = valuesOf(view, "market").filter((title) =>
+    spellingsOfMarket(title).some((spelling) => spelling.folded === folded),
+  );
+  return spelt.length === 1 ? nameOfMarket(view.model, spelt[0]!) : value;
 }
 
 const placeNames = ["market", "hq_city", "city", "hq_state", "state"];
