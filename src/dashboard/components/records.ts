@@ -1,5 +1,6 @@
 /**
- * Records on pages: shortened words and links, tables, links between pages, and the limits of what a reader may see.
+ * Records on pages: shortened words and links, the table of what is shown of each kind, links between pages, and the
+ * limits of what a reader may see.
  */
 import { type Given, isSignedIn, type ReaderRequest } from "#dashboard/screen.ts";
 import { html, type Html, type Part, table } from "#pages/html.ts";
@@ -172,11 +173,11 @@ function activity(gp: Gp, model: ReadModel): Part {
   return [sparkline(quarters), " ", grouped(dates.length)];
 }
 
-/** Returns the newest signal of a GP; undefined if it has none. */
-function latestOf(model: ReadModel, gp: Gp): Signal | undefined {
-  const newest = recordsOf(model, "signal", gp).subarray(0, 1);
-  return readDocuments<Signal>(model.parts.documents.signal, [...newest])[0];
-}
+/** Returns a function that makes the cell about the newest signal of a GP. */
+const ofLatest = (show: (signal: Signal) => Part) => (gp: Gp, model: ReadModel) => {
+  const newest = [...recordsOf(model, "signal", gp).subarray(0, 1)];
+  return readDocuments<Signal>(model.parts.documents.signal, newest).map(show)[0];
+};
 
 /** Returns a signal's title, linked to its project if it has one. @param without name to leave out. */
 export function titleOf(signal: Signal, without: string | undefined, isMarked = false): Part {
@@ -252,15 +253,10 @@ export const statusOf = (project: Project): string =>
 /** A plot: records by market, signals by month, amounts with one basis by month, or records by ranges of a value. */
 export type Plot = "market" | "signals" | Readonly<{ amounts: string; verb: string }> | RangePlot;
 
-export interface RangePlot {
-  range: string;
-  /** Lowest number of each column. Columns of a date are twelve years. */
-  edges?: readonly number[];
-  /** Number of years from the day's year to the last one. */
-  yearsAhead?: number;
-}
+/** Columns of numbers begin at `edges`; those of dates are twelve years, the last `yearsAhead` after the day's. */
+export type RangePlot = Readonly<{ range: string; edges?: readonly number[]; yearsAhead?: number }>;
 
-/** What Browse shows of a kind. */
+/** What Browse shows of the records of a kind. */
 interface InBrowse<R> {
   /** Filters to offer, in order. A range is listed by its own name instead of by its two filters. */
   facets: readonly string[];
@@ -279,6 +275,7 @@ interface Searched<R> extends InBrowse<R> {
 const namesOf = (text: string): readonly string[] => text.split(" ");
 const days = ["-7d", "-30d", "-90d", "-365d"];
 
+/** All kinds, with what is shown of each. */
 export const inBrowse = {
   gp: {
     facets: namesOf(
@@ -298,18 +295,12 @@ export const inBrowse = {
       raised: raised("raised_to_date_usd"),
       people: { label: "People", isNumber: true, cell: countOf("principal") },
       signals: { label: "Signals", isNumber: true, cell: activity },
-      latest: {
-        label: "Latest signal",
-        cell(gp, model) {
-          const latest = latestOf(model, gp);
-          return latest !== undefined && typeMark(latest.type);
-        },
-      },
+      latest: { label: "Latest signal", cell: ofLatest(({ type }) => typeMark(type)) },
       date: {
         label: "Date",
         sort: "signal_date",
         isNumber: true,
-        cell: (gp, model) => day(latestOf(model, gp)?.date ?? null),
+        cell: ofLatest(({ date }) => day(date)),
       },
     },
     note: (gp, model) => [
@@ -374,6 +365,7 @@ export const inBrowse = {
   [K in RecordKind]: K extends NamedKind ? Searched<RecordOf<K>> : InBrowse<RecordOf<K>>;
 };
 
+/** Returns what is shown of any kind. */
 export const browseOf = (kind: RecordKind): InBrowse<never> => inBrowse[kind];
 
 interface Shown {
