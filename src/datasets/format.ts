@@ -2,10 +2,7 @@
 // Imports no schemas: with them, the worker that loads a dataset would take four times as long to start.
 import { kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
 
-/**
- * Version of the format. Raise the number here whenever a program could misread a file of another version. A new kind of
- * record raises the version itself.
- */
+/** Version of the format, raised by a new kind. Raise the 3 if a program could misread a file of another version. */
 export const formatVersion = Math.max(3, ...recordKinds.map((kind) => kinds[kind].format));
 
 const recordTable = (kind: RecordKind) => `

@@ -25,11 +25,9 @@ const Quotation = Type.Object({
 });
 export type Quotation = Static<typeof Quotation>;
 
+const singulars = namedKinds.map((kind) => kinds[kind].singular).join(", ");
 /** The kinds that are explained, in a sentence: "GP, principal or project". */
-export const anyExplained = namedKinds
-  .map((kind) => kinds[kind].singular)
-  .join(", ")
-  .replace(/, (?=[^,]*$)/, " or ");
+export const anyExplained = singulars.replace(/, (?=[^,]*$)/, " or ");
 
 const prefixes = namedKinds.map((kind) => kinds[kind].prefix).join("|");
 
