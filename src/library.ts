@@ -167,7 +167,10 @@ export async function open(
 
 function find(path: string) {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw new DatasetFault(`${path} does not exist.`);
+  if (found === undefined)
+    throw new DatasetFault(
+      `${path} does not exist. Name a data folder, or a file <version>.sqlite in one.`,
+    );
   const isFolder = found.isDirectory();
   const folder = isFolder ? join(path, "datasets") : dirname(path);
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)

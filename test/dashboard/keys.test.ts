@@ -79,7 +79,7 @@ test("keys by the page", async (t) => {
       for (const [fields, words] of [
         [{ name: "" }, /must not be empty/],
         [{ name: "kept name", expiry: "soon" }, /Choose when the key expires/],
-        [{ name: "kept name", form: "" }, /Load the page again/],
+        [{ name: "kept name", form: "" }, /Send the form below/],
       ] as const) {
         const { status, text } = await orderKey(ada, fields);
         assert.equal(status, 400);

@@ -352,7 +352,7 @@ function oneTimeValue({ form }: MemberRequest): string {
   if (/^[\w-]{16,64}$/.test(value)) return value;
   throw new DomainError(
     "invalid",
-    "No key was created: the form is incomplete. Load the page again.",
+    "No key was created, because the form was sent incomplete. Send the form below.",
   );
 }
 

@@ -1,6 +1,6 @@
 /**
- * The page of one person: the person's GPs, a timeline of when sources named the person, signals of the GPs, colleagues,
- * and other people with the same name.
+ * The page of a person: their GPs with a timeline of when sources named them, the GPs' signals, colleagues, other people
+ * with the same name, and other records of the same CRD number.
  */
 import {
   card,
