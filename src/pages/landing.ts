@@ -16,7 +16,7 @@ import { curlBlock, exampleTarget, jsonBlock } from "./code-block.ts";
 import { type KeyFacts, type QuotaWindow, wayToKey } from "./docs.ts";
 import { exampleRecords } from "./example-records.ts";
 import { html, type Html, type Part, table } from "./html.ts";
-import { docsPages, layout, searchForm, type Site } from "./layout.ts";
+import { anySearched, docsPages, layout, searchForm, type Site } from "./layout.ts";
 import { usMap } from "./map.ts";
 import { type ColumnPlot, columnPlot, periodsUntil, signalGroups } from "./plot.ts";
 import { contactLink } from "./privacy.ts";
@@ -94,7 +94,7 @@ function opening(facts: ServiceFacts): Html {
       <a class="button quiet" href="${keyHref}">Get a key</a>
       ${isDemo && html`<span class="muted">Free demo, invented records</span>`}
     </p>
-    ${isOpen && searchForm("Name of a GP, a person or a project")}
+    ${isOpen && searchForm(`Name of ${anySearched}`)}
     ${isDemo ? isOpen && questionList(records) : coverage(facts)}`;
 }
 

@@ -4,6 +4,7 @@ import { apiVersion } from "#operations/versions.ts";
 import { isNamed, kinds, namedKinds, recordKinds } from "#records/kinds.ts";
 import { type AssetName, assetPath } from "./assets.ts";
 import { html, type Html, type Part } from "./html.ts";
+import { wordList } from "./prose.ts";
 
 /** Facts about the service on every page. */
 export interface Site {
@@ -73,6 +74,10 @@ export function layout(content: PageContent): string {
     </html> `.markup;
 }
 
+const singulars = namedKinds.map((kind) => `a ${kinds[kind].nouns[0]}`);
+/** Kinds that are searched, in a sentence, such as "a GP or a person". */
+export const anySearched = wordList(singulars, "or");
+
 /** Returns the bar above every page. Its links fold on a phone. The landing page has a search field of its own. */
 function topBar({ site, path, account }: PageContent): Html {
   const link = (href: string, label: string, ...parts: string[]) =>
@@ -87,7 +92,7 @@ function topBar({ site, path, account }: PageContent): Html {
       <summary>Menu</summary>
       <nav aria-label="Main">
         ${site.hasAccounts && [lists, link("/browse/changes", "Changes")]}
-        ${site.hasAccounts && path !== "/" && searchForm("Search GPs, people, projects")}
+        ${site.hasAccounts && path !== "/" && searchForm(`Search ${namedKinds.map((kind) => kinds[kind].nouns[1]).join(", ")}`)}
         <div class="rest">
           ${site.hasAccounts && link("/account/keys", "API", "/account/usage", "/account/requests")}
           ${link("/docs", "Docs", "/errors", "/changelog")}
@@ -98,7 +103,7 @@ function topBar({ site, path, account }: PageContent): Html {
   </header>`;
 }
 
-/** Returns the form that searches GPs, people and projects. */
+/** Returns the form that searches records by name. */
 export const searchForm = (placeholder: string, text = ""): Html =>
   html`<form class="search" role="search" aria-label="${placeholder}" action="/search">
     <svg width="16" height="16" fill="none" stroke="var(--ink-3)" aria-hidden="true">

@@ -1,7 +1,4 @@
-/**
- * Records on pages: shortened words and links, the table of what is shown of each kind, links between pages, and the
- * limits of what a reader may see.
- */
+/** Records on pages: words and links, what is shown of each kind, tables, and the limits of what a reader may see. */
 import { type Given, isSignedIn, type ReaderRequest } from "#dashboard/screen.ts";
 import { html, type Html, type Part, table } from "#pages/html.ts";
 import { periodsUntil, sparkline } from "#pages/plot.ts";

@@ -1,4 +1,4 @@
-/** The search for GPs, people and projects by name, and the suggestions while somebody types one. */
+/** The search for records by name, and the suggestions while somebody types one. */
 import { accountPage } from "#dashboard/components/page.ts";
 import { listHref } from "#dashboard/components/record-page.ts";
 import {
@@ -12,7 +12,7 @@ import {
 import { type ReaderRequest, route, type Route } from "#dashboard/screen.ts";
 import { gpFilters, parameterBounds } from "#operations/operation.ts";
 import { html, type Html } from "#pages/html.ts";
-import { searchForm } from "#pages/layout.ts";
+import { anySearched, searchForm } from "#pages/layout.ts";
 import { counted } from "#pages/prose.ts";
 import type { GpLink } from "#records/common.ts";
 import { fold } from "#records/fold.ts";
@@ -24,6 +24,8 @@ export const searchRoutes: readonly Route[] = [
   route("/search", "reader", { GET: readRecords(searchPage) }),
   route("/search/suggest", "reader", { GET: suggestions, isBackground: true }),
 ];
+
+const searchHref = (q: string): string => `/search?${new URLSearchParams({ q }).toString()}`;
 
 /** Maximum number of rows on the page, of each kind. */
 const rowsMax = 10;
@@ -61,12 +63,12 @@ async function searchPage(request: ReaderRequest, model: ReadModel): Promise<str
       <p><a href="${href}">All ${count}</a></p>
     </section>`;
   });
-  const hint = html`<p>Type part of the name of a GP, a person or a project.</p>`;
+  const hint = html`<p>Type part of the name of ${anySearched}.</p>`;
   return accountPage(request, {
     title: isAsked ? `Search for ${cutText(text, 60)}` : "Search",
     styles: ["browse.css"],
     main: html`<div class="view-title"><h1>${isAsked ? heading : "Search"}</h1></div>
-      ${searchForm("Name of a GP, a person or a project", text)}
+      ${searchForm(`Name of ${anySearched}`, text)}
       ${isAsked ? (total > 0 ? sections : nothing(model, text)) : hint}`,
   });
 }
@@ -74,12 +76,9 @@ async function searchPage(request: ReaderRequest, model: ReadModel): Promise<str
 /** Returns what to show if nothing is found: searches for similar names. */
 function nothing(model: ReadModel, text: string): Html {
   const near = new Set(namedKinds.flatMap((kind) => model.similarNames(kind, text)));
-  const links = Array.from(near, (name) => {
-    const query = new URLSearchParams({ q: name }).toString();
-    return html`<a href="/search?${query}">${name}</a>`;
-  });
+  const links = Array.from(near, (name) => html`<a href="${searchHref(name)}">${name}</a>`);
   return html`<div class="empty">
-    <h2>No GP, person or project has this name</h2>
+    <h2>No ${anySearched.replaceAll(/\ba /g, "")} has this name</h2>
     <p>
       Every word must occur in the same name. A word of fewer than 4 letters must be the beginning
       of a word in the name.
@@ -119,10 +118,9 @@ async function suggestions(request: ReaderRequest): Promise<string> {
       <span aria-hidden="true">${label}</span>${options}
     </div>`;
   });
-  const all = `/search?${new URLSearchParams({ q: text }).toString()}`;
   return html`<div id="suggested" role="listbox" aria-label="Suggestions">${groups}</div>
     <p role="status">
       ${counted(total, "result")}
-      ${total > 0 && html`<a href="${all}">All results for “${text}”</a>`}
+      ${total > 0 && html`<a href="${searchHref(text)}">All results for “${text}”</a>`}
     </p>`.markup;
 }
