@@ -69,6 +69,8 @@ export interface Column {
   isNumber?: boolean;
   /** True if cells need no label when the row is folded. */
   isPlain?: boolean;
+  /** True if only a wide screen has room for the column. */
+  isWide?: boolean;
 }
 
 interface GroupHead {
@@ -88,14 +90,17 @@ export interface TableContent {
 /** Returns a table. Its head is sticky, the first cell names its row, and on a phone rows fold into lines. */
 export function table({ label, columns, rows }: TableContent): Html {
   const heads = columns.map((one): Column => (typeof one === "string" ? { label: one } : one));
-  const number = heads.map(({ isNumber }) => isNumber === true && html`class="number"`);
+  const classes = heads.map(({ isNumber = false, isWide = false }) => {
+    if (!isNumber && !isWide) return null;
+    return html`class="${isNumber && "number"}${isNumber && isWide && " "}${isWide && "wide"}"`;
+  });
   const attributes = heads.map(({ label: name, isPlain }, i) =>
-    isPlain === true ? number[i] : html`data-label="${name}" ${number[i]}`,
+    isPlain === true ? classes[i] : html`data-label="${name}" ${classes[i]}`,
   );
   return html`<table aria-label="${label}">
     <thead>
       <tr>
-        ${heads.map((head, i) => html`<th scope="col" ${number[i]}>${head.head ?? head.label}</th>`)}
+        ${heads.map((head, i) => html`<th scope="col" ${classes[i]}>${head.head ?? head.label}</th>`)}
       </tr>
     </thead>
     <tbody>
@@ -106,8 +111,7 @@ export function table({ label, columns, rows }: TableContent): Html {
 
 const groupHead = ({ label, aside }: GroupHead, width: number): Html =>
   html`<tr class="group">
-    <th scope="rowgroup" colspan="${width - 1}">${label}</th>
-    <td class="number">${aside}</td>
+    <th scope="rowgroup" colspan="${width}">${label} <span>${aside}</span></th>
   </tr>`;
 
 /** Returns a row. Cells make up most of a long page, so their markup omits a template's line breaks. */

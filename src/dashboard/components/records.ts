@@ -262,6 +262,8 @@ interface InBrowse<R> {
   /** Plots from the left. */
   plots: readonly Plot[];
   columns: Readonly<Record<string, Column<R>>>;
+  /** Columns for which a narrow screen has room, besides the first. */
+  narrow: readonly string[];
 }
 
 interface Searched<R> extends InBrowse<R> {
@@ -300,6 +302,7 @@ export const inBrowse = {
         cell: ofLatest(({ date }) => day(date)),
       },
     },
+    narrow: namesOf("assets latest date"),
     note: (gp, model) => [
       place(gp.hq_city, gp.hq_state, gp.hq_country),
       counted(countOf("signal")(gp, model), "signal"),
@@ -316,6 +319,7 @@ export const inBrowse = {
       start: sorted("Start", "start_date", day),
       last: sorted("Last named", "last_seen_date", day),
     },
+    narrow: namesOf("role gp"),
     note: ({ title, gps }) => [title, gps.length === 1 ? gps[0]!.name : counted(gps.length, "GP")],
   },
   signal: {
@@ -334,6 +338,7 @@ export const inBrowse = {
       amount: sorted("Amount", "amount_usd", money),
       date: sorted("Date", "date", day),
     },
+    narrow: namesOf("title amount date"),
   },
   project: {
     facets: namesOf(
@@ -356,6 +361,7 @@ export const inBrowse = {
       start: sorted("Start", "start_date", day),
       completion: sorted("Completion", "completion_date", day),
     },
+    narrow: namesOf("status place amount"),
     note: (project, model) => [placeOf(project, model), money(project.total_amount_usd)],
   },
 } satisfies {
@@ -380,13 +386,19 @@ export function recordTable(
   { headOf = ({ label }) => label, days = null }: Shown = {},
 ): Html {
   const records = readDocuments<Sourced>(model.parts.documents[kind], positions);
-  const all = Object.values(browseOf(kind).columns) as readonly Column<Sourced>[];
-  const columns = labelled(all, records);
+  const { columns: all, narrow } = browseOf(kind);
+  const names = Object.keys(all);
+  const columns = labelled(Object.values<Column<Sourced>>(all), records);
   const note = filedNote(records);
   const rows = records.map((record) => columns.map(({ cell }) => cell(record, model) || "–"));
   return html`${table({
     label: kinds[kind].nouns[1],
-    columns: columns.map((column) => ({ ...column, isPlain: true, head: headOf(column) })),
+    columns: columns.map((column, i) => ({
+      ...column,
+      isPlain: true,
+      isWide: i > 0 && !narrow.includes(names[i]!),
+      head: headOf(column),
+    })),
     rows: days === null ? rows : byDay(records as Signal[], rows, days),
   })}${note !== "" && html`<p class="source">${note}</p>`}`;
 }
