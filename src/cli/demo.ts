@@ -103,7 +103,7 @@ async function publishState(
   const { importSource } = await import("#datasets/publish.ts");
   const size = given ?? demoSize;
   const all = size.gps + size.principals + size.signals + size.projects;
-  return changePublished(context, async (store, kept) => {
+  return changePublished(context, { isDryRun: false }, async (store, kept) => {
     if (!(await isWantedIn(store))) return 0;
     const { collected, published } = await importSource(store, {
       source: demoSource,

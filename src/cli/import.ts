@@ -249,7 +249,7 @@ async function publishEntries(
   await refuseSource(source);
   const progress = showProgress();
   try {
-    return await changePublished(context, async (store, kept) => {
+    return await changePublished(context, order, async (store, kept) => {
       const { importSource } = await import("#datasets/publish.ts");
       const { masked } = await import("#datasets/withhold.ts");
       const mask: Imported["mask"] = (output) => masked(output, kept.suppressions);

@@ -12,16 +12,17 @@ import { withControl } from "./data-dir.ts";
 import { changeDatasets } from "./datasets-folder.ts";
 import { noteAndPrune } from "./datasets-prune.ts";
 
-/** Changes the datasets under the import lock, after applying all unapplied suppressions. */
+/** Changes the datasets under the import lock, after applying all unapplied suppressions unless it is a dry run. */
 export const changePublished = <R>(
   context: CliContext,
+  { isDryRun }: { isDryRun: boolean },
   change: (
     store: DatasetStore,
     kept: Pick<ImportRequest, "suppressions" | "rememberGps">,
   ) => Promise<R>,
 ): Promise<R> =>
   changeDatasets(context, async (store) => {
-    const suppressions = await applyPending(context, store);
+    const suppressions = await applyPending(context, store, isDryRun);
     return change(store, {
       suppressions,
       async rememberGps(covered) {
@@ -33,16 +34,20 @@ export const changePublished = <R>(
     });
   });
 
-/** Applies suppressions that are yet to be applied. The caller holds the import lock. @returns all suppressions. */
+/**
+ * Applies suppressions that are yet to be applied, unless it is a dry run. The caller holds the import lock.
+ * @returns all suppressions.
+ */
 export async function applyPending(
   context: CliContext,
   store: DatasetStore,
+  isDryRun = false,
 ): Promise<readonly Suppression[]> {
   const { dataDir, databaseUrl } = readConfig(context.environment);
   if (databaseUrl === null && !existsSync(controlFile(dataDir))) return [];
   const { listSuppressions } = await import("#datasets/suppressions.ts");
   return withControl(context, async (control) => {
-    await applySuppressions(context, store, control);
+    if (!isDryRun) await applySuppressions(context, store, control);
     return listSuppressions(control.database);
   });
 }

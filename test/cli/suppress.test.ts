@@ -339,7 +339,8 @@ test("a damaged step is removed, as it may have anybody", async (t) => {
 });
 
 test("a suppression that is added while another one is applied is yet to be applied", async (t) => {
-  const { dataDir, json } = await openWorld(t, await storePlace(t));
+  const world = await openWorld(t, await storePlace(t));
+  const { dataDir, json, importOf } = world;
   const control = await openControl(dataDir);
   t.after(() => control.close());
   const add = (name: string) => {
@@ -354,8 +355,16 @@ test("a suppression that is added while another one is applied is yet to be appl
     return store.removeSteps(isMeant);
   };
   await withdraw({ ...store, removeSteps }, control, noon);
-  const applied = (await json("suppress list")).map((one: any) => one.applied_at !== null);
-  assert.deepEqual(applied, [true, false]);
+  const areApplied = async () =>
+    (await json("suppress list")).map((one: any) => one.applied_at !== null);
+  assert.deepEqual(await areApplied(), [true, false]);
+  // The next import applies it; a trial of one only counts who would be withheld.
+  const datasets = await rowsOf(world);
+  const trial = await importOf(later, "--dry-run");
+  assert.deepEqual([trial.outcome, trial.withheld > 0], ["dry_run", true]);
+  assert.deepEqual([await rowsOf(world), await areApplied()], [datasets, [true, false]]);
+  await importOf(later);
+  assert.deepEqual(await areApplied(), [true, true]);
 });
 
 test("a restored list of people is applied to the datasets that stay", async (t) => {
