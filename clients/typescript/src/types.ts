@@ -113,7 +113,7 @@ export interface Provenance {
    * - `adv_fund_name`: The GP reports a fund of that name in its Form ADV.
    * - `related_entity`: The filing names the firm among its related persons.
    * - `cluster`: Several filings share people and addresses.
-   * - `series_master`: The issuer is a series of the company.
+   * - `series_master`: The issuer's name says that it is a series of the GP.
    * - `related_entity_deal`: The filing names a related entity that exists for this deal alone.
    * - `issuer_stem`: Only the issuer's name points to the GP.
    * - `named_sponsor`: A public register names the sponsor.
@@ -636,7 +636,7 @@ export interface Evidence {
    * - `adv_fund_name`: The GP reports a fund of that name in its Form ADV.
    * - `related_entity`: The filing names the firm among its related persons.
    * - `cluster`: Several filings share people and addresses.
-   * - `series_master`: The issuer is a series of the company.
+   * - `series_master`: The issuer's name says that it is a series of the GP.
    * - `related_entity_deal`: The filing names a related entity that exists for this deal alone.
    * - `issuer_stem`: Only the issuer's name points to the GP.
    * - `named_sponsor`: A public register names the sponsor.
