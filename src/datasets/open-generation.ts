@@ -68,7 +68,7 @@ export function isOwnFormat(path: string): boolean {
 function otherRules({ format_version, fold_version }: Meta): string | undefined {
   if (format_version !== String(formatVersion)) {
     const age = Number(format_version) < formatVersion ? "an older" : "a newer";
-    return `has format ${format_version} of ${age} gp-records; this program reads only format ${formatVersion}`;
+    return `has format ${format_version} of ${age} version of gp-records; this program reads only format ${formatVersion}`;
   }
   return fold_version === String(foldVersion)
     ? undefined

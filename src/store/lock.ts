@@ -28,7 +28,7 @@ export function takeLock(path: string, busyMessage: string): Lock {
     if (kind === "full") throw fault;
     throw new StoreFault(
       "unusable",
-      `The lock file ${path} cannot be locked: ${(error as Error).message}. Make sure that this user may write to the file and its folder. If the file is damaged, stop every gp-records that uses this folder and remove the file, which holds no data.`,
+      `The lock file ${path} cannot be locked: ${(error as Error).message}. Make sure that this user may write to the file and its folder. If the file is damaged, stop every gp-records process that uses this folder and remove the file, which holds no data.`,
       { cause: error },
     );
   }

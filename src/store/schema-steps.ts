@@ -97,14 +97,15 @@ export interface Unfit {
 export function unfitSchema(known: readonly string[], taken: readonly string[]): Unfit | null {
   if (taken.length > 0 && !taken.includes(known[0]!))
     return {
-      fault: "was made by a gp-records that was never released, and this version does not read it",
+      fault:
+        "was made by a version of gp-records that was never released, and this version cannot read it",
       remedy:
         "To keep a copy of the present data, write it into files with `gp-records export` of that older program. Then name another place with DATA_DIR or DATABASE_URL, import every source again, and create accounts and keys again.",
     };
   const unknown = taken.find((step) => !known.includes(step));
   if (unknown === undefined) return null;
   return {
-    fault: `was written by a newer gp-records: its schema has '${unknown}', which this version does not know`,
+    fault: `was written by a newer version of gp-records: its schema has '${unknown}', which this version does not know`,
     remedy: "Start the newer version, or restore a backup made before the update to it.",
   };
 }

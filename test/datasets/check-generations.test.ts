@@ -75,7 +75,7 @@ test("a dataset of another format is reported as such, without advice to restore
   const [first] = [...checkGenerations(catalogue, true)];
   assert.match(
     first!.fault!,
-    /has format 99 of a newer gp-records; this program reads only format \d+\.$/,
+    /has format 99 of a newer version of gp-records; this program reads only format \d+\.$/,
   );
   assert.doesNotMatch(first!.mend!, /backup/);
 });

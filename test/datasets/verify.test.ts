@@ -287,7 +287,7 @@ test("another format version and another fold version are refused with both numb
     refuses(
       await changedFile(t, change("format_version", other)),
       new RegExp(
-        `has format ${other} of ${age} gp-records; this program reads only format ${formatVersion}\\. .* import every source again\\.$`,
+        `has format ${other} of ${age} version of gp-records; this program reads only format ${formatVersion}\\. .* import every source again\\.$`,
       ),
     );
   refuses(

@@ -155,7 +155,7 @@ test("the schema of a newer program is named and left as it is", async (t) => {
   const { dataDir, control } = await folderWithStores(t);
   changeDatabase(control, "insert into schema_step values ('9999-from-the-future')");
   const { found, mend } = await finding("fail", controlStore, dataDir);
-  assert.match(found, /newer gp-records: .*'9999-from-the-future'/);
+  assert.match(found, /newer version of gp-records: .*'9999-from-the-future'/);
   assert.match(mend, /^Start the newer version/);
 });
 

@@ -86,7 +86,7 @@ test("a store written by a newer program, or one before the first release, is re
       (sql) =>
         [
           sql,
-          /control\.sqlite was made by a gp-records that was never released, .* Nothing was changed\. To keep .* name another place with DATA_DIR .* import every source again/,
+          /control\.sqlite was made by a version of gp-records that was never released, .* Nothing was changed\. To keep .* name another place with DATA_DIR .* import every source again/,
         ] as const,
     ),
   ] as const) {

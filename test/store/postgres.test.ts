@@ -126,7 +126,7 @@ test("a database of a program before the first release is refused as such and le
   );
   const unreleased = faultOf(
     "conflict",
-    /PostgreSQL at \S+ was made by a gp-records that was never/,
+    /PostgreSQL at \S+ was made by a version of gp-records that was never/,
   );
   await assert.rejects(openIn(t, url), unreleased);
   await assert.rejects(migratePostgres(url), unreleased);
