@@ -339,7 +339,7 @@ function finishCopy(
   // A control store without tables has lost its keys. An empty usage store may be about to be filled.
   if (name === "control.sqlite" && steps.length === 0)
     throw new BackupFault(
-      `No backup was made: ${file} is empty. If the data folder is new, start the server once; otherwise accounts and keys are lost: restore an earlier backup with 'gp-records restore FILE --replace --undo-revocations', and revoke again what was revoked since.`,
+      `No backup was made: ${file} is empty. If the data folder is new, start the server once and make the backup again. If it is not, accounts and keys have been lost. Restore an earlier backup with 'gp-records restore FILE --replace --undo-revocations', and revoke again what was revoked since.`,
     );
   return steps;
 }
