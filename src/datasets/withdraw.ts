@@ -21,7 +21,7 @@ import { isStepOf, masked, withhold } from "./withhold.ts";
 import { writeDraft } from "./write-draft.ts";
 
 export interface Withdrawn {
-  /** Dataset that was published without the people; null if the current one has none of them. */
+  /** Dataset published without the suppressed people; null if the current dataset contains none of them. */
   published: Generation | null;
   /** Number of records that were left out, or from which text was withheld. */
   withheldCount: number;

@@ -161,7 +161,7 @@ const ownOf = (stored: StoredText) => JSON.parse(`{${ownIn(stored)}}`) as Own;
  * Finds the suppressions that apply to a record: those that are not limited, those limited to a GP name, CIK or CRD
  * number that the record has, and those that apply to records it links to. One limited to the CIK or CRD number of a
  * project or principal also applies to its GPs, because their texts may name the person.
- * A limited suppression also applies to the GPs that are remembered for it, and to those to which their ids lead.
+ * A limited suppression also applies to the GPs remembered for it, even if their ids have changed since.
  * @param withheld receives the GPs that are not remembered yet.
  * @returns a function to be called for records in the order of `linkedFirst`.
  */

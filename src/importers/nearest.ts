@@ -19,7 +19,7 @@ export function nearest(wanted: string, names: Iterable<string>): string[] {
     .map(({ name }) => name);
 }
 
-/** Maximum number of texts for which a finder seeks the nearest name. An import lists no more faults. */
+/** Maximum number of texts for which a finder seeks the nearest name: as many as an import lists faults. */
 const soughtMax = 1000;
 
 /** Maximum length of such a text, in characters. */

@@ -26,7 +26,7 @@ const Quotation = Type.Object({
 export type Quotation = Static<typeof Quotation>;
 
 const singulars = namedKinds.map((kind) => kinds[kind].singular).join(", ");
-/** The kinds that are explained, in a sentence: "GP, principal or project". */
+/** Phrase that names the kinds that are explained: "GP, principal or project". */
 export const anyExplained = singulars.replace(/, (?=[^,]*$)/, " or ");
 
 const prefixes = namedKinds.map((kind) => kinds[kind].prefix).join("|");

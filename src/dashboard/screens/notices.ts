@@ -34,7 +34,7 @@ async function showNotices(request: MemberRequest): Promise<string> {
 
 const columns = ["What", "When", "By", { label: "Key", isPlain: true }];
 
-/** Labels for the actions in the audit log that are shown. */
+/** Labels for the audit log's actions. Actions without a label are not shown. */
 const activityWords: Readonly<Partial<Record<string, string>>> = {
   "account.closed": "Account closed",
   "account.limits_changed": "Quota changed",
