@@ -362,7 +362,7 @@ async function probe(send: Connection["send"], ofParts: readonly number[]): Prom
 
 function placeOf(url: string): string {
   const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname.length > 1 ? pathname : ""}`;
+  return `${protocol}//${host}${pathname}`;
 }
 
 /**

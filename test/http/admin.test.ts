@@ -5,6 +5,7 @@ import { test, type TestContext } from "node:test";
 import { versionShape } from "#datasets/generation.ts";
 import { openAdmin } from "#http/admin.ts";
 import type { ServiceState } from "#http/dependencies.ts";
+import { gauge } from "#metrics/metric.ts";
 import { readNames } from "#operations/reads.ts";
 import { openHttpServer } from "../support/http-server.ts";
 import { readExposition } from "../support/read-exposition.ts";
@@ -165,6 +166,26 @@ test("/ready of the admin address tells which dataset is served and which is wan
     const dataset = { served, wanted };
     assert.deepEqual(await ready(), [503, { status: "unavailable", reason, dataset }]);
   }
+});
+
+test("a scrape that fails is answered, logged, and disturbs none after it", async (t) => {
+  const { http, log } = await openHttpServer(t);
+  let isBroken = true;
+  const metric = gauge("test_value", "Value of the test", () => {
+    if (isBroken) throw new Error("cannot be measured");
+    return 7;
+  });
+  const admin = openAdmin({ host: "127.0.0.1", port: 0 }, null, http, [metric], () => null);
+  await admin.listen();
+  t.after(() => admin.close());
+  const scrape = async () => {
+    const answer = await fetch(`${admin.address()!}/metrics`);
+    return [answer.status, /^test_value .*$/m.exec(await answer.text())?.[0]];
+  };
+  assert.deepEqual(await scrape(), [500, undefined]);
+  assert.ok(log.some((line) => line.includes("cannot be measured")));
+  isBroken = false;
+  assert.deepEqual(await scrape(), [200, "test_value 7"]);
 });
 
 test("a dataset that cannot be served is counted, and shown for as long as it is so", async (t) => {
