@@ -173,6 +173,11 @@ test("over a few records", async (t) => {
     async () => {
       const ids = ["sale", "first", "so far", "loan", "begun", "names"];
       const page = await user.get(`${pathOf("gp", "north")}?tab=signals`);
+      const [, tabs] = /<nav class="tabs"[^>]*>(.*?)<\/nav>/s.exec(page.text)!;
+      assert.deepEqual(
+        [...tabs!.matchAll(/<a [^>]*>\s*(\w+)/g)].map(([, word]) => word),
+        ["Overview", "Signals", "People", "Projects", "Funds", "Sources"],
+      );
       const signals = sectionOf(page, "Latest signals");
       for (const { title } of records.filter(({ id }) => ids.includes(id)) as { title: string }[])
         assert.ok(signals!.includes(leaveOut(title, "Northwind Partners")), title);

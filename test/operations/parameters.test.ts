@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { nearest } from "#records/edit-distance.ts";
 import { fetches } from "#operations/fetches.ts";
 import { operations } from "#operations/index.ts";
+import { declared } from "#operations/operation.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";
 import { Problem, type ParameterFault } from "#problems.ts";
 
@@ -50,6 +51,16 @@ test("whichever way a query is written, its canonical text is the same, and read
   const [text, otherText] = [one, other].map(canonicalQuery);
   assert.equal(text, otherText);
   assert.deepEqual(read(text!), other);
+});
+
+test("a number may have a sign where its range has one", () => {
+  const numbers = { minimum: -180, maximum: 180, isWhole: false };
+  const filters = { longitude: declared("longitude", "Longitude.", { form: "number", numbers }) };
+  const operation = { ...fetches.signal, filters };
+  const valuesOf = (text: string) => readQuery(operation, text, 100, operations).values;
+  assert.deepEqual(valuesOf("longitude=-97.5"), { longitude: ["-97.5"] });
+  for (const wrong of ["-180.5", "--1", "-", "1e2"])
+    assert.throws(() => valuesOf(`longitude=${wrong}`), /must be -180 to 180/);
 });
 
 test("the largest page is the operator's", () => {

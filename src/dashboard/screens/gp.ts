@@ -47,7 +47,7 @@ import { placeOfMarket } from "#search/market-places.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
 import { prepareInTurns, type ReadModel } from "#search/read-model.ts";
 
-export const browseGpRoutes: readonly Route[] = [recordRoute("gp", showGp)];
+export const gpPage: Route = recordRoute("gp", showGp);
 
 interface Linked {
   signals: Records<Signal>;

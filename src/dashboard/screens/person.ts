@@ -42,7 +42,7 @@ import type { Principal } from "#records/principal.ts";
 import type { Signal } from "#records/signal.ts";
 import type { Filter, ReadModel } from "#search/read-model.ts";
 
-export const personRoutes: readonly Route[] = [recordRoute("principal", showPerson)];
+export const personPage: Route = recordRoute("principal", showPerson);
 
 const gpsMax = 10;
 const othersMax = 10;

@@ -34,7 +34,7 @@ import type { Signal } from "#records/signal.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
-export const projectRoutes: readonly Route[] = [recordRoute("project", showProject)];
+export const projectPage: Route = recordRoute("project", showProject);
 
 async function showProject({ record: project, model, today }: Found<Project>) {
   const { id, market, gps } = project;
