@@ -389,7 +389,7 @@ interface FollowOrder {
 }
 
 /**
- * Follows the dataset to answer from, which is the folder's current one. With a database, the folder follows the shared
+ * Follows the folder's current dataset, from which requests are answered. With a database, the folder follows the shared
  * datasets.
  */
 async function followDatasets(

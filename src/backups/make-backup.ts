@@ -333,7 +333,7 @@ function finishCopy(
   const said = database.prepare("pragma quick_check(1)").get()!["quick_check"];
   if (said !== "ok")
     throw new BackupFault(
-      `No backup was made: ${file} is damaged: SQLite says ${String(said)}. 'gp-records doctor' says how to mend it.`,
+      `No backup was made, because ${file} is damaged (SQLite says: ${String(said)}). 'gp-records doctor' says how to repair it.`,
     );
   const steps = schemaSteps(database);
   // A control store without tables has lost its keys. An empty usage store may be about to be filled.

@@ -48,7 +48,9 @@ async function putContent(file: Content, put: Sink): Promise<void> {
     await put(piece);
   }
   if (bytes !== file.bytes || digest.digest("hex") !== file.sha256)
-    throw new BackupFault(`No usable backup was made: ${file.path} changed meanwhile. Try again.`);
+    throw new BackupFault(
+      `No usable backup was made: ${file.path} changed while it was being backed up. Try again.`,
+    );
 }
 
 export type TarReader = ReturnType<typeof readTar>;

@@ -99,10 +99,9 @@ async function publishState(
   const isWantedIn = async (store: DatasetStore) => isWanted(await store.read());
   // Also asked before the lock is taken, so that a filled folder never waits for an import.
   if (!(await lookAtDatasets(context, isWantedIn))) return 0;
-  const { demoSize, [state]: invent } = await import("#demo/invent.ts");
+  const { demoSize, totalOf, [state]: invent } = await import("#demo/invent.ts");
   const { importSource } = await import("#datasets/publish.ts");
   const size = given ?? demoSize;
-  const all = size.gps + size.principals + size.signals + size.projects;
   return changePublished(context, { isDryRun: false }, async (store, kept) => {
     if (!(await isWantedIn(store))) return 0;
     const { collected, published } = await importSource(store, {
@@ -112,7 +111,7 @@ async function publishState(
       rejectedMax: { lines: 0 },
       isDryRun: false,
       nowMilliseconds: context.now(),
-      onProgress: (some, done) => onProgress?.(some, done, grouped(all)),
+      onProgress: (some, done) => onProgress?.(some, done, grouped(totalOf(size))),
     });
     const subject = published!.version;
     await noteChange(context, { actor: service, action: "dataset.published", subject });

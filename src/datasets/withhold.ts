@@ -152,7 +152,7 @@ const soughtOf = ({ number, name, gp, cik, crd, gp_ids }: Sought): Sought => ({
   crd: crd && bareNumber(crd),
 });
 
-/** Returns a register's number without separators or leading zeros. */
+/** Returns the digits of a CIK or CRD number without leading zeros. */
 const bareNumber = (id: string) => id.replace(/\D/g, "").replace(/^0+/, "");
 
 const ownOf = (stored: StoredText) => JSON.parse(`{${ownIn(stored)}}`) as Own;

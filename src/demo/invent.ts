@@ -43,6 +43,10 @@ export interface DemoSize {
   projects: number;
 }
 
+/** Returns the number of records of all kinds. */
+export const totalOf = ({ seed: _seed, ...counts }: Readonly<DemoSize>): number =>
+  Object.values(counts).reduce((sum, count) => sum + count);
+
 /** Size of the dataset that `serve --demo` publishes. A year of real filings has about the same size. */
 export const demoSize: Readonly<DemoSize> = {
   seed: 20261120,

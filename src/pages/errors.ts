@@ -139,9 +139,9 @@ const faultCodes = (): Html =>
 interface Explanation {
   /** The error's causes, and what to do about each. */
   meaning: string;
-  /** Answer to "Send the same request again?"; left out if the request has to be changed first. */
+  /** Answer to "Send the same request again?"; by default, no, because the request has to be changed first. */
   again?: string;
-  /** Answer to "Did the request count against the quota?"; left out if it did not. */
+  /** Answer to "Did the request count against the quota?"; "No." by default. */
   counted?: string;
   /** Example of the problem, as the service throws it. */
   example: Problem;

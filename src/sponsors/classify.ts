@@ -111,7 +111,7 @@ function isAccommodationRound(filing: FormD): boolean {
   return isListed ? amount < 1_000_000 : isRound && (filing.minimumUsd ?? 0) <= 1000;
 }
 
-/** Reports whether an adviser reports a fund as a real-estate fund. */
+/** Reports whether an adviser's filing lists a fund as a real-estate fund. */
 export const isRealEstateFund = ({ type }: Pick<AdviserFund, "type">): boolean =>
   fold(type ?? "") === "real estate fund";
 

@@ -86,7 +86,10 @@ test("an archive that was cut off anywhere is not read as a whole one", async ()
 test("a file that is not what the manifest will say of it is refused while it is written", async () => {
   const [first] = files;
   for (const wrong of [{ sha256: sha256("other") }, { bytes: first!.bytes + 1 }])
-    await assert.rejects(archive([{ ...first!, ...wrong }]), /manifest\.json changed meanwhile/);
+    await assert.rejects(
+      archive([{ ...first!, ...wrong }]),
+      /manifest\.json changed while it was being backed up/,
+    );
 });
 
 test("sizes of any number of bytes are kept", () => {

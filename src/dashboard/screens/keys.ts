@@ -68,10 +68,7 @@ async function createKey(request: MemberRequest): Promise<Given> {
 
 const expiryDays = ["30", "90", "365"];
 
-/**
- * Returns the choices of a key's expiry. After a number of days, a key expires at the time of day at which it was
- * created.
- */
+/** Returns the choices for a new key's expiry: a number of 24-hour days from now, or never. */
 const expiries = (now: number) => [
   ...expiryDays.map((days) => {
     const end = new Date(now + Number(days) * dayMilliseconds).toISOString();
