@@ -54,14 +54,14 @@ test("the tools are listed with what they take and give, all read-only, the same
   assert.deepEqual(older.body.result.tools, tools);
 });
 
-test("1,000 random calls with full records equal HTTP where they fit, and are its first records where they do not", async (t) => {
+test("400 random calls with full records equal HTTP where they fit, and are its first records where they do not", async (t) => {
   const records = awkwardRecords(3, { gps: 80, principals: 60, signals: 120, projects: 60 });
   const service = await startService(t, { records });
   const { key } = await service.newKey({ quotas: ample });
   const own = { url: service.url, key };
   const random = seededRandom(21);
   let whole = 0;
-  for (const query of awkwardQueries(9, records, 1000)) {
+  for (const query of awkwardQueries(9, records, 400)) {
     const { operation, limit, offset, ...filter } = query;
     const args = { ...filter, limit, offset };
     const pairs = Object.entries(args).flatMap(([name, value]) =>
@@ -84,7 +84,7 @@ test("1,000 random calls with full records equal HTTP where they fit, and are it
     }
     if (isWholePage(called, over.body, JSON.stringify(args))) whole++;
   }
-  assert.ok(whole > 500, `${whole}`);
+  assert.ok(whole > 200, `${whole}`);
 });
 
 /** Holds an answer in full to the page that HTTP gives. @returns whether all of its records fit. */
