@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
-import { demoSize, inventRecords, totalOf } from "#demo/invent.ts";
+import { demoSize, inventRecords, recordCount } from "#demo/invent.ts";
 import type { CanonicalGp } from "#records/canonical.ts";
 
 export interface RecordsFile {
@@ -11,7 +11,7 @@ export interface RecordsFile {
   gps: CanonicalGp[];
 }
 
-const demoCount = totalOf(demoSize);
+const demoCount = recordCount(demoSize);
 
 /** Writes about `wanted` canonical records, in the demo's proportions, as NDJSON. */
 export async function writeRecords(

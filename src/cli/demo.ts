@@ -99,7 +99,7 @@ async function publishState(
   const isWantedIn = async (store: DatasetStore) => isWanted(await store.read());
   // Also asked before the lock is taken, so that a filled folder never waits for an import.
   if (!(await lookAtDatasets(context, isWantedIn))) return 0;
-  const { demoSize, totalOf, [state]: invent } = await import("#demo/invent.ts");
+  const { demoSize, recordCount, [state]: invent } = await import("#demo/invent.ts");
   const { importSource } = await import("#datasets/publish.ts");
   const size = given ?? demoSize;
   return changePublished(context, { isDryRun: false }, async (store, kept) => {
@@ -111,7 +111,7 @@ async function publishState(
       rejectedMax: { lines: 0 },
       isDryRun: false,
       nowMilliseconds: context.now(),
-      onProgress: (some, done) => onProgress?.(some, done, grouped(totalOf(size))),
+      onProgress: (some, done) => onProgress?.(some, done, grouped(recordCount(size))),
     });
     const subject = published!.version;
     await noteChange(context, { actor: service, action: "dataset.published", subject });

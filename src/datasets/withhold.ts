@@ -5,7 +5,7 @@
 import { open } from "node:fs/promises";
 import type { ExternalIds } from "#records/common.ts";
 import { fold } from "#records/fold.ts";
-import { type RecordKind, recordKinds } from "#records/kinds.ts";
+import { isNamed, type RecordKind, recordKinds } from "#records/kinds.ts";
 import {
   type DraftRecord,
   type DraftRecords,
@@ -184,7 +184,7 @@ function openScopes(
     for (const id of one.gp_ids.split(" "))
       for (const same of [id, formerIds.get(id) ?? id]) add(same, [one]);
   if (limited.length > 0)
-    for (const kind of linkedFirst.filter((one) => one !== "signal"))
+    for (const kind of linkedFirst.filter(isNamed))
       for (const record of records[kind]) {
         const stored = texts.read(record.text);
         const own = ownOf(stored);

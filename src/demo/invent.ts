@@ -44,7 +44,7 @@ export interface DemoSize {
 }
 
 /** Returns the number of records of all kinds. */
-export const totalOf = ({ seed: _seed, ...counts }: Readonly<DemoSize>): number =>
+export const recordCount = ({ seed: _seed, ...counts }: Readonly<DemoSize>): number =>
   Object.values(counts).reduce((sum, count) => sum + count);
 
 /** Size of the dataset that `serve --demo` publishes. A year of real filings has about the same size. */

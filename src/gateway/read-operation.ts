@@ -61,6 +61,7 @@ export function openOperations(
 ) {
   const { publicUrl, model } = dependencies;
   const parse = openParsedQueryCache(dependencies);
+  const ofValues = new Set(dependencies.operations.filter(readsValues));
 
   /**
    * Finds the answer to an operation's query. Reads the values that it needs in steps of a few milliseconds, so
@@ -79,7 +80,7 @@ export function openOperations(
     const of = { tag: tagFor(datasetVersion, format), datasetVersion };
     const known = knownAnswer(dependencies, knownTags, of);
     if (known !== null) return known;
-    if (readsValues(operation)) {
+    if (ofValues.has(operation)) {
       const steps = dataset.prepare(operation.kind, query.filter, query.order);
       if (steps.next().done !== true)
         return runInTurns(steps, () => model() === dataset).then(() =>

@@ -253,7 +253,7 @@ export type Plot = "market" | "signals" | Readonly<{ amounts: string; verb: stri
 /** Columns of numbers begin at `edges`; those of dates are twelve years, the last `yearsAhead` after the day's. */
 export type RangePlot = Readonly<{ range: string; edges?: readonly number[]; yearsAhead?: number }>;
 
-/** What Browse shows of the records of a kind. */
+/** Facets, plots and columns of a kind in Browse. */
 interface InBrowse<R> {
   /** Filters to offer, in order. A range is listed by its own name instead of by its two filters. */
   facets: readonly string[];
