@@ -384,7 +384,7 @@ interface FollowOrder {
   /** Load of the current dataset, if it has already begun. */
   ahead: Load | null;
   program: string;
-  /** Called with the model to answer from when a dataset is taken over. The model before it is closed soon after. */
+  /** Called each time a dataset is taken over, with the model that answers from then on. The previous one is closed soon. */
   onModel(model: ReadModel, from: LoadOrder): void;
 }
 

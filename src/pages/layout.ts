@@ -75,7 +75,7 @@ export function layout(content: PageContent): string {
 }
 
 const singulars = namedKinds.map((kind) => `a ${kinds[kind].nouns[0]}`);
-/** Phrase that names the kinds that are searched, such as "a GP or a person". */
+/** Phrase that names the kinds that are searched: "a GP, a person or a project". */
 export const anySearched = wordList(singulars, "or");
 
 /** Returns the bar above every page. Its links fold on a phone. The landing page has a search field of its own. */

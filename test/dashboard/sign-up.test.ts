@@ -117,10 +117,11 @@ test("if sign-up is closed or by invitation, nobody can sign up by themselves an
 test("without a mail server the pages say who makes the link, and make none", async (t) => {
   const service = await startService(t, { records: null, settings: { SIGN_UP: "open" } });
   const user = openUser(service);
-  for (const path of ["/account/sign-up", "/account/forgot"])
+  const links = { "/account/sign-up": "sign up", "/account/forgot": "choose a new password" };
+  for (const [path, link] of Object.entries(links))
     for (const page of [await user.get(path), await user.post(path, { email })]) {
       assert.equal(page.status, 403);
-      assert.match(page.text, /This service sends no mail\. Ask its operator to create this link/);
+      assert.ok(page.text.includes(`sends no mail. Ask its operator for a link to ${link}.`));
     }
 });
 

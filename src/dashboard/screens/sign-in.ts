@@ -150,12 +150,14 @@ const askingWords = {
     title: "Sign up",
     explained: "We mail you a link. Open it, choose a password, and your account is ready.",
     after: html`Signed up already? <a href="/account/sign-in">Sign in</a>`,
+    withoutMail: "Ask its operator for a link to sign up.",
   },
   reset: {
     title: "Choose a new password",
     explained:
       "We mail a link to the address that you sign in with. When you choose a new password, you are signed out in every other browser.",
     after: html`<a href="/account/sign-in">Back to signing in</a>`,
+    withoutMail: "Ask its operator for a link to choose a new password.",
   },
 };
 type Asked = keyof typeof askingWords;
@@ -186,7 +188,7 @@ function refuseAsking(kind: Asked, request: AccountRequest): void {
       "refused",
       `To sign up here, you need an invitation. Ask ${whomToAsk(signUp)} to invite you.`,
     );
-  requireMail(request, "Ask its operator to create this link for you.");
+  requireMail(request, askingWords[kind].withoutMail);
 }
 
 /** Checks that a link can reach its recipient. @param next step without mail. @throws DomainError `refused`. */
