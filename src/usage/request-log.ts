@@ -85,7 +85,7 @@ export async function* requestsInPages(
   for (let left = countMax; left > 0 && after !== null;) {
     const limit = Math.min(left, pageSize);
     const page = await readRequests(usage, { account, filter, limit, after });
-    if (page.requests.length > 0) yield page.requests;
+    yield page.requests;
     left -= page.requests.length;
     after = page.next;
   }
