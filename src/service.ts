@@ -36,7 +36,7 @@ import { isInvented } from "#records/common.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { watchControl } from "#store/control-watch.ts";
 import { takeLock } from "#store/lock.ts";
-import { controlFile, controlShape, openFile } from "#store/sqlite-file.ts";
+import { controlFile, openFile, shapeOf } from "#store/sqlite-file.ts";
 import type { SharedKeySource } from "#store/watch-postgres.ts";
 import { openRecording, type Recording } from "#usage/writer.ts";
 
@@ -80,7 +80,7 @@ export async function openService(
   const reportKeys = report("keys", "keys cannot be read");
   const { databaseUrl } = config;
   const shared = databaseUrl === null ? null : await openDatabaseKeys(databaseUrl, reportKeys);
-  if (shared === null) openFile(controlShape(dataDir)).close();
+  if (shared === null) openFile(shapeOf("control.sqlite", dataDir)).close();
   else opened.defer(() => shared.keys.close());
   const lock = takeLock(
     join(dataDir, "server.lock"),

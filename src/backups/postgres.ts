@@ -19,7 +19,7 @@ import { migratePostgres, refuseUnready, refuseUnfit } from "#store/postgres-sch
 import { postgresSteps } from "#store/postgres-steps.ts";
 import { placeName, type PostgresSession, withSession } from "#store/postgres.ts";
 import type { StoreName } from "#store/schema-steps.ts";
-import { controlFile, openFile, shapes } from "#store/sqlite-file.ts";
+import { controlFile, openFile, shapeOf } from "#store/sqlite-file.ts";
 import { BackupFault } from "./backup-fault.ts";
 import { type ControlFacts, queryControlFacts, readControlFacts } from "./endings.ts";
 import type { Manifest } from "./manifest.ts";
@@ -63,7 +63,7 @@ async function fetchStore(
   store: StoreName,
   hasRequests = false,
 ): Promise<void> {
-  using file = openFile(shapes[store](folder));
+  using file = openFile(shapeOf(store, folder));
   file.exec("pragma synchronous = off; begin");
   for (const table of tablesIn(store, hasRequests)) await fetchTable(session, file, table);
   file.exec("commit");

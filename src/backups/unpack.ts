@@ -8,7 +8,7 @@ import { openGeneration } from "#datasets/open-generation.ts";
 import { openPublications } from "#datasets/publications.ts";
 import type { Publication } from "#records/publication.ts";
 import { fileSteps, type StoreName, storeNames } from "#store/schema-steps.ts";
-import { openFile, shapes, takeSteps } from "#store/sqlite-file.ts";
+import { openFile, shapeOf, takeSteps } from "#store/sqlite-file.ts";
 import { DomainError, sqliteCodeOf, StoreFault } from "#store/store-fault.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";
 import { type Manifest, manifestBytesMax, manifestName, readManifest } from "./manifest.ts";
@@ -99,7 +99,7 @@ async function writeFile(reader: TarReader, path: string): Promise<string> {
 /** Upgrades or creates a database, and only then looks at its tables, because older schemas lack some. */
 function upgradeStore(folder: string, store: StoreName): void {
   try {
-    openFile(shapes[store](folder)).close();
+    openFile(shapeOf(store, folder)).close();
   } catch (error) {
     // A StoreFault gives the remedy for a store in use; its cause says what is wrong with this file.
     const { cause = error } = error as Error;

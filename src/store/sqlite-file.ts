@@ -2,7 +2,14 @@
 import { closeSync, existsSync, openSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type FileStep, schemaSteps, stepTable, unfitSchema, fileSteps } from "./schema-steps.ts";
+import {
+  type FileStep,
+  fileSteps,
+  schemaSteps,
+  type StoreName,
+  stepTable,
+  unfitSchema,
+} from "./schema-steps.ts";
 import { DomainError, sqliteCodeOf, sqliteCodes, sqliteFault, StoreFault } from "./store-fault.ts";
 
 export interface FileShape {
@@ -118,16 +125,12 @@ const oldestVersion = "3.51.3";
  * @throws StoreFault `unusable` if the version is below 3.51.3.
  */
 export function refuseOldSqlite(version = process.versions["sqlite"] ?? "none"): void {
-  if (asNumber(version) >= asNumber(oldestVersion)) return;
+  if (/^\d/.test(version) && version.localeCompare(oldestVersion, "en", { numeric: true }) >= 0)
+    return;
   throw new StoreFault(
     "unusable",
     `This Node uses SQLite ${version}, which can lose committed data; gp-records needs ${oldestVersion} or newer. Use a Node from nodejs.org, which has an SQLite of its own, or update the SQLite of this system.`,
   );
-}
-
-function asNumber(version: string): number {
-  const [major = 0, minor = 0, patch = 0] = version.split(".").map((part) => Number(part) || 0);
-  return (major * 1000 + minor) * 1000 + patch;
 }
 
 /**
@@ -149,29 +152,16 @@ export function makePrivateFolder(folder: string): void {
 export const controlFile = (dataDir: string) => join(dataDir, "control.sqlite");
 export const usageFile = (dataDir: string) => join(dataDir, "usage.sqlite");
 
-const busyDefault = 5000;
+const pragmas: Readonly<Record<StoreName, string>> = {
+  // A committed revocation survives a power failure. Deleted data is overwritten with zeros.
+  "control.sqlite": "pragma synchronous = full; pragma secure_delete = on",
+  // A power failure may lose the latest commits. The file shrinks as rows are deleted.
+  "usage.sqlite": "pragma synchronous = normal; pragma auto_vacuum = full",
+};
 
-/**
- * Returns the shape of the control store, which holds accounts, people and keys. A committed revocation survives a
- * power failure. Deleted data is overwritten with zeros.
- */
-export const controlShape = (dataDir: string, busyMilliseconds = busyDefault): FileShape => ({
-  file: controlFile(dataDir),
-  steps: fileSteps["control.sqlite"],
-  pragmas: "pragma synchronous = full; pragma secure_delete = on",
+export const shapeOf = (name: StoreName, dataDir: string, busyMilliseconds = 5000): FileShape => ({
+  file: join(dataDir, name),
+  steps: fileSteps[name],
+  pragmas: pragmas[name],
   busyMilliseconds,
 });
-
-/**
- * Returns the shape of the usage store. A power failure may lose the latest commits. The file shrinks as rows are
- * deleted.
- */
-export const usageShape = (dataDir: string, busyMilliseconds = busyDefault): FileShape => ({
-  file: usageFile(dataDir),
-  steps: fileSteps["usage.sqlite"],
-  pragmas: "pragma synchronous = normal; pragma auto_vacuum = full",
-  busyMilliseconds,
-});
-
-/** Functions that return the shape of each store, by file name. */
-export const shapes = { "control.sqlite": controlShape, "usage.sqlite": usageShape } as const;

@@ -13,7 +13,7 @@ import {
   type Transaction,
 } from "kysely";
 import type { ControlTables } from "./control-tables.ts";
-import { controlShape, type FileShape, openFile, usageShape } from "./sqlite-file.ts";
+import { type FileShape, openFile, shapeOf } from "./sqlite-file.ts";
 import { sqliteFault } from "./store-fault.ts";
 import type { UsageTables } from "./usage-schema.ts";
 
@@ -46,11 +46,11 @@ interface StoreOptions {
  *   program cannot use it, StoreFault if it cannot be used.
  */
 export const openControl = (dataDir: string, options: StoreOptions = {}): Promise<ControlStore> =>
-  openEither(controlShape(dataDir, options.busyMilliseconds), options);
+  openEither(shapeOf("control.sqlite", dataDir, options.busyMilliseconds), options);
 
 /** Opens the usage store, which records requests and keys' last use. @throws as `openControl` does. */
 export const openUsage = (dataDir: string, options: StoreOptions = {}): Promise<UsageStore> =>
-  openEither(usageShape(dataDir, options.busyMilliseconds), options);
+  openEither(shapeOf("usage.sqlite", dataDir, options.busyMilliseconds), options);
 
 async function openEither<Tables>(
   shape: FileShape,

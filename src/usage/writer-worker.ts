@@ -1,6 +1,6 @@
 /** The writer thread: writes batches one after another, and removes old records. */
 import { parentPort, workerData } from "node:worker_threads";
-import { usageFile, usageShape, openFile } from "#store/sqlite-file.ts";
+import { openFile, shapeOf, usageFile } from "#store/sqlite-file.ts";
 import { sqliteFault, StoreFault } from "#store/store-fault.ts";
 import type { NumberedBatch } from "./recording.ts";
 import { openPostgresRetention, openRetention } from "./retention.ts";
@@ -70,7 +70,7 @@ function tidy(now: number): void {
  */
 async function openStore() {
   if (databaseUrl !== null) return openPostgresStore(databaseUrl);
-  const connection = openFile(usageShape(dataDir, busyMilliseconds));
+  const connection = openFile(shapeOf("usage.sqlite", dataDir, busyMilliseconds));
   const write = openWrites(connection, retention.logDays > 0);
   return {
     write: ({ batch }: NumberedBatch) => write(batch),

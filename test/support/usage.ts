@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import type { TestContext } from "node:test";
 import { connectPostgres, type PostgresSession } from "#store/postgres.ts";
-import { usageFile, usageShape, openFile } from "#store/sqlite-file.ts";
+import { openFile, shapeOf, usageFile } from "#store/sqlite-file.ts";
 import { openUsage, type UsageStore } from "#store/stores.ts";
 import {
   type AnsweredRequest,
@@ -123,7 +123,7 @@ export async function putRequests(
   const batch = batchOf(requests);
   if (databaseUrl !== null)
     return onSession(databaseUrl, ({ query }) => postgresWrites(query, keepsLog)(batch));
-  const connection = openFile(usageShape(dataDir));
+  const connection = openFile(shapeOf("usage.sqlite", dataDir));
   openWrites(connection, keepsLog)(batch);
   connection.close();
 }
@@ -143,7 +143,7 @@ export async function tidyUsage(
       while (await step(session, now)) steps++;
       return steps;
     });
-  const connection = openFile(usageShape(dataDir));
+  const connection = openFile(shapeOf("usage.sqlite", dataDir));
   const step = openRetention(connection, kept);
   while (step(now)) steps++;
   connection.close();

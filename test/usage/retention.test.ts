@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { type TestContext, test as onFile } from "node:test";
 import { sql } from "kysely";
 import { connectPostgres } from "#store/postgres.ts";
-import { openFile, usageFile, usageShape } from "#store/sqlite-file.ts";
+import { openFile, shapeOf, usageFile } from "#store/sqlite-file.ts";
 import { openPostgresRetention, openRetention, type Retention } from "#usage/retention.ts";
 import { day, hour, minute, noon } from "../support/control.ts";
 import { forEachStore as test, storePlace, type StorePlace } from "../support/for-each-store.ts";
@@ -107,7 +107,7 @@ test("totals are kept for 400 days", async (t) => {
 async function openSteps(t: TestContext, { dataDir, databaseUrl }: StorePlace) {
   const retention = { logDays: 14, logRowsMax: 1_000_000 };
   if (databaseUrl === null) {
-    const connection = openFile(usageShape(dataDir));
+    const connection = openFile(shapeOf("usage.sqlite", dataDir));
     t.after(() => connection.close());
     return openRetention(connection, retention);
   }
@@ -159,7 +159,7 @@ const contentOf = (connection: DatabaseSync) =>
 
 onFile("the file shrinks once rows are removed, and what is left is what it was", async (t) => {
   const dataDir = temporaryFolder(t);
-  const connection = openFile(usageShape(dataDir));
+  const connection = openFile(shapeOf("usage.sqlite", dataDir));
   t.after(() => connection.close());
   fill(connection, 5000, 125);
   const before = settledBytes(connection, dataDir);
