@@ -37,26 +37,10 @@ export interface DatasetList {
   current(): Generation | null;
 }
 
-export interface Catalogue extends DatasetList {
-  /** Folder of exported datasets. Each exported version has a subfolder, which is removed with the version. */
-  exportsFolder: string;
-  /** Adds a verified draft to be published later. If interrupted, leaves the dataset either staged or absent. */
-  stage(draftPath: string, generation: Generation): void;
-  /**
-   * Adds a verified draft and makes it current. A server notices within 1 s. If interrupted, leaves the dataset either
-   * current, or to be deleted when leftovers are cleared.
-   */
-  publishDraft(draftPath: string, generation: Generation, time: string): Generation;
-  /** Makes a version current. If interrupted, leaves a staged dataset either current or still staged. */
-  publish(version: string, time: string): Generation;
-  /** Pins a version, which protects it from removal. @param time time of the pin; null removes the pin. */
-  pin(version: string, time: string | null): Generation;
-  /** Deletes the files and exports of a version. Never call it for the current version. */
-  remove(version: string): void;
-}
+export type Catalogue = ReturnType<typeof openCatalogue>;
 
 /** Opens a catalogue. Creates its folder if it does not exist. */
-export function openCatalogue(folder: string): Catalogue {
+export function openCatalogue(folder: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const pathOf = (version: string) => join(folder, `${version}.sqlite`);
   const factsOf = (version: string) => join(folder, `${version}.json`);
@@ -93,10 +77,6 @@ export function openCatalogue(folder: string): Catalogue {
       .toSorted();
   };
   const list = () => versions().flatMap((version) => findReadable(version) ?? []);
-  const namedVersion = () => {
-    const version = readPointer(folder);
-    return version !== null && isVersion(version) ? version : null;
-  };
   /** Gives a draft its final name. Writes `.draft.json` first; the caller writes `<version>.json` afterwards. */
   const nameDraft = (draftPath: string, generation: Generation) => {
     writeSynced(draftFacts, factsText(generation));
@@ -122,9 +102,8 @@ export function openCatalogue(folder: string): Catalogue {
       `${pointer} does not name a dataset. ${last === undefined ? "Remove this file, and import every source again." : `Run 'gp-records datasets publish ${last}', which writes this file again.`}`,
     );
   };
-  return {
+  const own: DatasetList = {
     folder,
-    exportsFolder,
     pathOf,
     has,
     find,
@@ -136,18 +115,25 @@ export function openCatalogue(folder: string): Catalogue {
       const version = currentVersion();
       return version === null ? null : find(version);
     },
-    stage(draftPath, generation) {
-      try {
+  };
+  return {
+    ...own,
+    /** Folder of exported datasets. Each exported version has a subfolder, which is removed with the version. */
+    exportsFolder,
+    /** Adds a verified draft to be published later. If interrupted, leaves the dataset either staged or absent. */
+    stage(draftPath: string, generation: Generation): void {
+      confirmed(() => {
         nameDraft(draftPath, generation);
         renameSync(draftFacts, factsOf(generation.version));
-      } catch (error) {
-        settleDraft(folder);
-        throw error;
-      }
+      });
       syncPath(folder);
     },
-    publishDraft(draftPath, generation, time) {
-      const published = asPublished(generation, time, namedVersion());
+    /**
+     * Adds a verified draft and makes it current. A server notices within 1 s. If interrupted, leaves the dataset
+     * either current, or to be deleted when leftovers are cleared.
+     */
+    publishDraft(draftPath: string, generation: Generation, time: string): Generation {
+      const published = asPublished(generation, time, currentOrNull(own));
       confirmed(() => {
         nameDraft(draftPath, published);
         replaceFile(factsOf(published.version), factsText(published));
@@ -155,9 +141,10 @@ export function openCatalogue(folder: string): Catalogue {
       });
       return published;
     },
-    publish(version, time) {
+    /** Makes a version current. If interrupted, leaves a staged dataset either current or still staged. */
+    publish(version: string, time: string): Generation {
       const found = find(version);
-      const published = asPublished(found, time, namedVersion());
+      const published = asPublished(found, time, currentOrNull(own));
       confirmed(() => {
         if (isStaged(found)) {
           writeSynced(draftFacts, factsText(found));
@@ -168,12 +155,14 @@ export function openCatalogue(folder: string): Catalogue {
       });
       return published;
     },
-    pin(version, time) {
+    /** Pins a version, which protects it from removal. @param time time of the pin; null removes the pin. */
+    pin(version: string, time: string | null): Generation {
       const pinned = { ...find(version), pinned_at: time };
       replaceFile(factsOf(version), factsText(pinned));
       return pinned;
     },
-    remove(version) {
+    /** Deletes the files and exports of a version. Never call it for the current version. */
+    remove(version: string): void {
       // If the process is killed after the dataset file went, `list` omits what is left, and the facts still tell of it.
       rmSync(pathOf(version), { force: true });
       rmSync(join(exportsFolder, version), { recursive: true, force: true });

@@ -177,29 +177,7 @@ export interface PreparedStatement {
 }
 
 /** One connection. Its queries run one after another, in the order of the calls. */
-export interface PostgresSession {
-  /**
-   * Runs a query.
-   * @throws DomainError from `postgresFault`, or else the error from `pg`; `postgresCodeOf` returns its code.
-   */
-  query<Row>(sql: string | PreparedStatement, values?: readonly unknown[]): Promise<Row[]>;
-  /**
-   * Runs `work` in a transaction on this session. Rolls back if `work` throws.
-   * @param begin statement that begins the transaction, if `work` needs another isolation level than the database's
-   *   default.
-   * @throws whatever `work` or a query throws. If the commit itself fails, the changes may or may not have been
-   *   committed.
-   */
-  inTransaction<R>(work: () => Promise<R>, begin?: string): Promise<R>;
-  /** Setting or option that gives the database's URL, for messages. */
-  readonly setting: string;
-  /** True behind a pooler, where the server process that answers is not the one named at the start. */
-  readonly isPooled: boolean;
-  /** True once the session has ended. It cannot be used again. */
-  readonly isOver: boolean;
-  /** Ends the session at once, along with any query in progress. */
-  close(): void;
-}
+export type PostgresSession = Awaited<ReturnType<typeof connectPostgres>>;
 
 interface SessionOptions {
   /** Setting or option that gives the database's URL, for messages; DATABASE_URL by default. */
@@ -224,7 +202,7 @@ interface SessionOptions {
 export async function connectPostgres(
   url: string,
   { name, settings = {}, onNotice = () => {}, onEnd = () => {}, ...options }: SessionOptions = {},
-): Promise<PostgresSession> {
+) {
   const place = placeName(url);
   const { setting = "DATABASE_URL" } = options;
   const limits = { ...usualLimits, ...options.limits };
@@ -252,11 +230,11 @@ export async function connectPostgres(
     const { processID } = client as unknown as { processID: number | null };
     const isPooled = rows[0]!.pid !== processID;
     let isFree: Promise<unknown> = Promise.resolve();
-    /** Runs queries in the order of the calls. `pg` 8 still queues them itself, but version 9 will not. */
-    const query: PostgresSession["query"] = <Row>(
-      sql: string | PreparedStatement,
-      values: readonly unknown[] = [],
-    ) => {
+    /**
+     * Runs queries in the order of the calls. `pg` 8 still queues them itself, but version 9 will not.
+     * @throws DomainError from `postgresFault`, or else the error from `pg`; `postgresCodeOf` returns its code.
+     */
+    const query = <Row>(sql: string | PreparedStatement, values: readonly unknown[] = []) => {
       const answer = isFree.then(() => send<Row>(sql, values));
       isFree = answer.catch(() => {});
       return answer;
@@ -280,7 +258,14 @@ export async function connectPostgres(
     };
     return {
       query,
-      async inTransaction(work, begin = "begin") {
+      /**
+       * Runs `work` in a transaction on this session. Rolls back if `work` throws.
+       * @param begin statement that begins the transaction, if `work` needs another isolation level than the database's
+       *   default.
+       * @throws whatever `work` or a query throws. If the commit itself fails, the changes may or may not have been
+       *   committed.
+       */
+      async inTransaction<R>(work: () => Promise<R>, begin = "begin"): Promise<R> {
         await query(begin);
         try {
           const result = await work();
@@ -292,11 +277,15 @@ export async function connectPostgres(
           throw error;
         }
       },
+      /** Setting or option that gives the database's URL, for messages. */
       setting,
+      /** True behind a pooler, where the server process that answers is not the one named at the start. */
       isPooled,
+      /** True once the session has ended. It cannot be used again. */
       get isOver() {
         return isOver;
       },
+      /** Ends the session at once, along with any query in progress. */
       close,
     };
   } catch (error) {
