@@ -67,15 +67,8 @@ export type UsageTables = RowsOf<typeof tables>;
 export type KeyUseTable = UsageTables["key_use"];
 export type UsageHourTable = UsageTables["usage_hour"];
 
-/** SQL fragments that differ between the engines. */
-interface Dialect {
-  /** Columns of the log's index after account and time. */
-  indexed: string;
-  /** Expression for a request's time in ISO 8601. */
-  isoTime: string;
-  /** Expression for a request's id in readable form. */
-  readableId: string;
-}
+/** SQL fragments that differ: further columns of the log's index, and expressions for a request's time and id. */
+type Dialect = Record<"indexed" | "isoTime" | "readableId", string>;
 
 const statements = ({ indexed, isoTime, readableId }: Dialect): readonly string[] => [
   ...createTables(tables, ""),

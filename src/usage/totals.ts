@@ -114,13 +114,8 @@ interface SumParts {
   operation: string;
 }
 
-const parts: Readonly<Record<keyof SumParts, RawBuilder<unknown>>> = {
-  account: sql.ref("account"),
-  hour: sql.ref("hour"),
-  day: sql`substr(hour, 1, ${sql.lit("2026-11-21".length)})`,
-  key: sql.ref("key"),
-  operation: sql.ref("operation"),
-};
+const partOf = (part: keyof SumParts): RawBuilder<unknown> =>
+  part === "day" ? sql`substr(hour, 1, ${sql.lit("2026-11-21".length)})` : sql.ref(part);
 
 const classSums = statusClasses.map(
   (name) =>
@@ -138,8 +133,8 @@ export async function readSums<Part extends keyof SumParts>(
   order: { by: readonly Part[]; account?: number | undefined; from: string; to: string },
 ): Promise<(Pick<SumParts, Part> & { totals: Totals })[]> {
   const { by, account, from, to } = order;
-  const groups = sql.join(by.map((part) => parts[part]));
-  const names = by.map((part) => sql`${parts[part]} as ${sql.ref(part)},`);
+  const groups = sql.join(by.map(partOf));
+  const names = by.map((part) => sql`${partOf(part)} as ${sql.ref(part)},`);
   const isOwn = account === undefined ? sql`` : sql`and account = ${account}`;
   type Row = Pick<SumParts, Part> & Omit<Totals, "byClass"> & Totals["byClass"];
   const { rows } = await sql<Row>`
