@@ -20,7 +20,7 @@ import {
 } from "./cells.ts";
 import columns from "./form-d-columns.json" with { type: "json" };
 import { type PlaceReader, withoutStreets } from "./places.ts";
-import type { FormD, Issuer, RowOrigin } from "./rows.ts";
+import type { RowOrigin } from "./rows.ts";
 
 /** Cells of a table row, by column name. */
 interface Cells {
@@ -38,14 +38,15 @@ const placeIn = ({ cell }: Cells, placeOf: PlaceReader) =>
     zip: cell("ZIPCODE"),
   });
 
-/** Readers of a row, by table. */
+/** Readers of a row, by table. Amounts are in whole US dollars, dates `YYYY-MM-DD`. */
 const partReaders = {
   /** Reads an issuer. Returns null if it has no CIK, or no name with a letter or digit. */
-  ISSUERS(cells: Cells, placeOf: PlaceReader): Issuer | null {
+  ISSUERS(cells: Cells, placeOf: PlaceReader) {
     const { cell, list } = cells;
     const [number, name] = [cik(cell("CIK")), named(cell("ENTITYNAME"))];
     if (number === null || name === null) return null;
     return {
+      /** CIK of ten digits. */
       cik: number,
       name,
       previousNames: [...new Set([...list("ISSUER_PREVIOUSNAME"), ...list("EDGAR_PREVIOUSNAME")])],
@@ -54,23 +55,31 @@ const partReaders = {
   },
   OFFERING: ({ cell, list }: Cells) => ({
     previousAccession: accessionIn(cell("PREVIOUSACCESSIONNUMBER") ?? ""),
+    /** Industry group in the filing's words, such as `Pooled Investment Fund`. */
     industry: cell("INDUSTRYGROUPTYPE"),
+    /** Kind of pooled fund in the filing's words, such as `Private Equity Fund`. */
     fundType: cell("INVESTMENTFUNDTYPE"),
+    /** True if the filing offers interests in a pooled investment fund. */
     isPooledTicked: flag(cell("ISPOOLEDINVESTMENTFUNDTYPE")),
     isTenantInCommonTicked: flag(cell("ISTENANTINCOMMONTYPE")),
+    /** Exemptions as filed, such as `06b` and `3C.5`. */
     exemptions: list("FEDERALEXEMPTIONS_ITEMS_LIST").flatMap(
       (all) => all.match(/[^,;|\s]+/g) ?? [],
     ),
+    /** Null if the first sale is yet to occur. */
     firstSaleOn: flag(cell("YETTOOCCUR")) ? null : date(cell("SALE_DATE")),
     isIndefinite: isIndefinite(cell("TOTALOFFERINGAMOUNT")),
+    /** Null if indefinite or not given. */
     offeredUsd: whole(cell("TOTALOFFERINGAMOUNT")),
     soldUsd: whole(cell("TOTALAMOUNTSOLD")),
     remainingUsd: whole(cell("TOTALREMAINING")),
     minimumUsd: whole(cell("MINIMUMINVESTMENTACCEPTED")),
     investorCount: whole(cell("TOTALNUMBERALREADYINVESTED")),
     allowsNonAccredited: flag(cell("HASNONACCREDITEDINVESTORS")),
+    /** The filing's remark on its amounts. */
     amountNote: withoutStreets(cell("SALESAMTCLARIFICATIONOFRESP")),
   }),
+  /** Reads a related person, who may be an entity. */
   RELATEDPERSONS: (cells: Cells, placeOf: PlaceReader) => ({
     first: cells.cell("FIRSTNAME"),
     middle: cells.cell("MIDDLENAME"),
@@ -92,17 +101,34 @@ const partReaders = {
 type PartTable = keyof typeof partReaders;
 const partTables = Object.keys(partReaders) as PartTable[];
 
+type Part<T extends PartTable> = NonNullable<ReturnType<(typeof partReaders)[T]>>;
+
+export type RelatedPerson = Part<"RELATEDPERSONS">;
+
 /** Rows of a filing, by table; the primary issuer first. */
-type Parts = { [T in PartTable]: NonNullable<ReturnType<(typeof partReaders)[T]>>[] };
+type Parts = { [T in PartTable]: Part<T>[] };
 
 const noParts = () =>
   Object.fromEntries(partTables.map((table) => [table, []])) as unknown as Parts;
 
 /** Facts in the header of a filing. */
-type Head = Pick<FormD, "accession" | "type" | "fileNumber" | "filedOn" | "sicCode" | "origin">;
+interface Head {
+  /** `0001234567-25-000001`. */
+  accession: string;
+  type: "D" | "D/A";
+  /** `021-400013`; null if no header or quarter gives it. */
+  fileNumber: string | null;
+  /** `YYYY-MM-DD`; null if no header, quarter or index gives it. */
+  filedOn: string | null;
+  sicCode: string | null;
+  origin: RowOrigin;
+}
+
+/** A Form D or D/A. */
+export type FormD = Exclude<ReturnType<typeof formDOf>, SkipReason>;
 
 /** Makes a filing of its parts. Returns the reason if a needed part is missing. */
-function formDOf(head: Head, parts: Parts): FormD | SkipReason {
+function formDOf(head: Head, parts: Parts) {
   const { ISSUERS: issuers, RELATEDPERSONS: persons, RECIPIENTS: recipients } = parts;
   const offering = parts.OFFERING.at(-1);
   if (issuers.length === 0) return "no_issuer";
@@ -114,7 +140,7 @@ type QuarterTable = keyof typeof columns.needed;
 const quarterTables = Object.keys(columns.needed) as QuarterTable[];
 
 /** A table of a quarter: a file, or a member of an archive. It may be read more than once. */
-interface TableFile {
+export interface TableFile {
   /** Name in messages. */
   shown: string;
   size: number;
@@ -326,31 +352,22 @@ interface Element {
 
 const newElement = (): Element => ({ content: "", children: new Map() });
 
-/** Returns all elements at a path below an element. */
-const all = (element: Element, ...path: readonly string[]): Element[] =>
-  path.reduce((found, name) => found.flatMap((one) => one.children.get(name) ?? []), [element]);
+/** Returns all elements at a path such as `issuer/cik` below an element. */
+const all = (element: Element, path: string): Element[] =>
+  path
+    .split("/")
+    .reduce((found, name) => found.flatMap((one) => one.children.get(name) ?? []), [element]);
 
-/** Returns the text at a path, taking the first element at each step. Returns null if there is none. */
-function first(element: Element, ...path: readonly string[]): string | null {
-  let found: Element | undefined = element;
-  for (const name of path) found = found?.children.get(name)?.[0];
-  return text(found?.content);
-}
-
-const cut = (path: string): readonly string[] => path.split("/");
-const paths = new Map(
-  partTables.map((table) => [
-    table,
-    new Map(Object.entries(columns.paths[table]).map(([column, path]) => [column, cut(path)])),
-  ]),
-);
+/** Returns the text of the first element at a path. Returns null if there is none. */
+const first = (element: Element, path: string) => text(all(element, path)[0]?.content);
 
 /** Returns the contents of an element as the cells of a table row. */
 function cellsOf(element: Element, table: PartTable): Cells {
-  const at = (column: string) => paths.get(table)!.get(column) ?? [""];
+  const paths: Readonly<Record<string, string>> = columns.paths[table];
   return {
-    cell: (column) => first(element, ...at(column)),
-    list: (column) => all(element, ...at(column)).flatMap(({ content }) => text(content) ?? []),
+    cell: (column) => first(element, paths[column] ?? ""),
+    list: (column) =>
+      all(element, paths[column] ?? "").flatMap(({ content }) => text(content) ?? []),
   };
 }
 
@@ -379,7 +396,7 @@ export function readFormDXml(
   if (accession === null) return "no_accession";
   const parts = noParts();
   for (const table of partTables)
-    for (const element of columns.elements[table].flatMap((path) => all(root, ...cut(path)))) {
+    for (const element of columns.elements[table].flatMap((path) => all(root, path))) {
       const part = partReaders[table](cellsOf(element, table), placeOf);
       if (part !== null) (parts[table] as unknown[]).push(part);
     }
@@ -435,9 +452,7 @@ function parse(written: string, start: number, { file }: RowOrigin): Element {
     if (open.length > depthMax) refuse(`elements are nested more than ${depthMax} deep`);
     const element = newElement();
     const { children } = open.at(-1)!;
-    const same = children.get(name);
-    if (same === undefined) children.set(name, [element]);
-    else same.push(element);
+    children.getOrInsertComputed(name, () => []).push(element);
     open.push(element);
   });
   const add = (content: string) => void (open.at(-1)!.content += content);

@@ -7,8 +7,10 @@
  */
 import { rmSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import type { PersonRole } from "./cells.ts";
 import type { Correction } from "./corrections.ts";
+import type { FormD } from "./form-d.ts";
+
+export type { FormD, RelatedPerson } from "./form-d.ts";
 
 /** Place where a row was read, for reports. */
 export interface RowOrigin {
@@ -30,64 +32,6 @@ export interface Place {
   addressHash: string | null;
   /** Firm named in a street line, such as `C/O Acme Management LLC`; null if there is none. */
   firmInStreet: string | null;
-}
-
-export interface Issuer {
-  /** CIK of ten digits. */
-  cik: string;
-  name: string;
-  previousNames: readonly string[];
-  place: Place;
-}
-
-/** Related person of a Form D, who may be an entity. */
-export interface RelatedPerson {
-  first: string | null;
-  middle: string | null;
-  last: string | null;
-  roles: readonly PersonRole[];
-  clarification: string | null;
-  firmInStreet: Place["firmInStreet"];
-}
-
-/** A Form D or D/A. */
-export interface FormD {
-  /** `0001234567-25-000001`. */
-  accession: string;
-  type: "D" | "D/A";
-  /** `021-400013`; null if no header or quarter gives it. */
-  fileNumber: string | null;
-  /** `YYYY-MM-DD`; null if no header, quarter or index gives it. */
-  filedOn: string | null;
-  previousAccession: string | null;
-  sicCode: string | null;
-  /** Issuers, the primary one first; never empty. */
-  issuers: readonly Issuer[];
-  persons: readonly RelatedPerson[];
-  recipients: readonly { name: string | null; broker: string | null }[];
-  signatures: readonly { signer: string | null; title: string | null }[];
-  /** Industry group in the filing's words, such as `Pooled Investment Fund`. */
-  industry: string | null;
-  /** Kind of pooled fund in the filing's words, such as `Private Equity Fund`. */
-  fundType: string | null;
-  /** True if the filing offers interests in a pooled investment fund. */
-  isPooledTicked: boolean;
-  isTenantInCommonTicked: boolean;
-  /** Exemptions as filed, such as `06b` and `3C.5`. */
-  exemptions: readonly string[];
-  /** `YYYY-MM-DD`; null if the first sale is yet to occur. */
-  firstSaleOn: string | null;
-  isIndefinite: boolean;
-  /** Whole US dollars; null if indefinite or not given. */
-  offeredUsd: number | null;
-  soldUsd: number | null;
-  remainingUsd: number | null;
-  minimumUsd: number | null;
-  investorCount: number | null;
-  allowsNonAccredited: boolean;
-  /** The filing's remark on its amounts. */
-  amountNote: string | null;
-  origin: RowOrigin;
 }
 
 /** Row of Schedule A or B: an owner or executive officer of an adviser. */
@@ -258,6 +202,9 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
   const findAdviser = db.prepare(
     `${columns} = 'ADV' and length(owner) = length(?1) and owner = ?1 order by filed_on, length(id), id`,
   );
+  const listAdvisers = db.prepare(
+    "select distinct owner from filing where form = 'ADV' order by length(owner), owner",
+  );
   // The same row may be in two archives, or twice in one.
   const findParts = db.prepare(
     "select distinct row from part where filing_id = ? order by kind, reference, row",
@@ -266,6 +213,7 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
     const parts = findParts.all(id).map((part) => JSON.parse(part["row"] as string) as AdvRow);
     return joined(JSON.parse(row) as AdviserFacts, parts);
   };
+  const adviserFilingsOf = (crd: string) => (findAdviser.all(crd) as Row[]).map(adviserFiling);
 
   return {
     /** Adds a filing, and prefers a quarter's version. Reports whether it is the first with its accession number. */
@@ -316,18 +264,9 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
     formDOf: (accessions: readonly string[]): FormD[] =>
       accessions.map((accession) => formD(findFormD.get(accession) as Row)),
     *advisers(): Generator<readonly AdviserFiling[], void> {
-      let filings: AdviserFiling[] = [];
-      for (const row of rowsOf("ADV")) {
-        if (filings.length > 0 && filings[0]!.crd !== row.owner) {
-          yield filings;
-          filings = [];
-        }
-        filings.push(adviserFiling(row));
-      }
-      if (filings.length > 0) yield filings;
+      for (const row of listAdvisers.iterate()) yield adviserFilingsOf(row["owner"] as string);
     },
-    adviserFilingsOf: (crd: string): AdviserFiling[] =>
-      (findAdviser.all(crd) as Row[]).map(adviserFiling),
+    adviserFilingsOf,
     *firms(): Generator<Firm, void> {
       for (const { row } of rowsOf("feed")) yield JSON.parse(row) as Firm;
     },
