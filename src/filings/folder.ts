@@ -1,14 +1,6 @@
 /** Reads an operator's files and folders of public filings, each file recognised by its content. */
-import {
-  closeSync,
-  createReadStream,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  statSync,
-} from "node:fs";
+import { createReadStream, lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { pipeline } from "node:stream";
 import { crc32, createGunzip } from "node:zlib";
@@ -25,6 +17,7 @@ import {
   quarterTableOf,
   readFormDQuarter,
   readFormDXml,
+  type TableFile,
 } from "./form-d.ts";
 import { geographyLayout, openGeography, openPlaces } from "./places.ts";
 import { type Filings, type FormD, openFilingStore } from "./rows.ts";
@@ -182,7 +175,7 @@ const advHeader = /^"?FilingID"?(?:,|$)/i;
 const indexHeader = /^(?=.*Form Type)(?=.*Date Filed).*File ?name\s*$/im;
 
 async function readFile(file: string, reader: Reader): Promise<void> {
-  const beginning = beginningOf(file);
+  const beginning = await beginningOf(file);
   const [header = ""] = beginning.split(/\r?\n/, 1);
   const leave = (reason: string) => reader.leave(file, reason);
   if (file.endsWith(".part")) return leave("is an unfinished download; download it again");
@@ -241,17 +234,13 @@ async function readFile(file: string, reader: Reader): Promise<void> {
 }
 
 /** Returns the first bytes of a file, one character per byte, without a byte order mark. */
-function beginningOf(file: string): string {
-  const bytes = Buffer.alloc(beginningBytes);
-  let handle: number | undefined;
+async function beginningOf(file: string): Promise<string> {
   try {
-    handle = openSync(file, "r");
-    const length = readSync(handle, bytes, 0, bytes.length, 0);
-    return bytes.toString("latin1", 0, length).replace(/^\xef\xbb\xbf/, "");
+    await using handle = await open(file);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(beginningBytes));
+    return buffer.toString("latin1", 0, bytesRead).replace(/^\xef\xbb\xbf/, "");
   } catch (error) {
     throw new ImportFault(file, null, whyClosed(error as NodeJS.ErrnoException));
-  } finally {
-    if (handle !== undefined) closeSync(handle);
   }
 }
 
@@ -274,14 +263,13 @@ async function readArchive(file: string, reader: Reader): Promise<void> {
   try {
     const tables: QuarterFiles = {};
     let hasAdv = false;
-    for (const { name, size, open } of archive.members) {
-      const shown = `${file}!${name}`;
-      const table = quarterTableOf(name);
-      const member = advMemberOf(name);
-      if (table !== undefined) addTable(tables, table, { shown, size, open });
+    for (const one of archive.members) {
+      const table = quarterTableOf(one.name);
+      const member = advMemberOf(one.name);
+      if (table !== undefined) addTable(tables, table, one);
       else if (member !== undefined) {
         hasAdv = true;
-        await readAdvMember(member, shown, open(), reader);
+        await readAdvMember(member, one.shown, one.open(), reader);
       }
     }
     if (hasAdv) reader.count("adv");
@@ -342,13 +330,10 @@ function readIndex(bytes: Buffer, file: string, { store }: Reader): void {
   }
 }
 
-interface ArchiveMember {
+/** Member with its unzipped size. Its bytes are unzipped as they are read, with an ImportFault if it is damaged. */
+interface ArchiveMember extends TableFile {
   /** Name with its folders, separated by `/`. */
   name: string;
-  /** Unzipped size, in bytes. */
-  size: number;
-  /** Yields the bytes, unzipped as they are read. @throws ImportFault if the member is damaged. */
-  open(): AsyncIterable<Buffer>;
 }
 
 export const archiveLimits = {
@@ -378,14 +363,15 @@ export async function openArchive(
     let total = 0;
     for await (const entry of opened.eachEntry()) {
       const { fileName: name, uncompressedSize: size } = entry;
+      const shown = `${path}!${name}`;
       total += size;
       const reason = members.has(name)
         ? "is in the archive twice"
         : whyRefused(entry, total, opened, limits);
       if (reason !== undefined)
-        throw new ImportFault(`${path}!${name}`, null, `${reason}; download the archive again`);
+        throw new ImportFault(shown, null, `${reason}; download the archive again`);
       if (!name.endsWith("/"))
-        members.set(name, { name, size, open: () => contentsOf(path, opened, entry) });
+        members.set(name, { shown, name, size, open: () => contentsOf(shown, opened, entry) });
     }
     return { members: [...members.values()], close: () => opened.close() };
   } catch (error) {
@@ -433,7 +419,11 @@ export async function* unzippedOf(file: string): AsyncGenerator<Buffer, void> {
   }
 }
 
-async function* contentsOf(path: string, zip: ZipFile, entry: Entry): AsyncGenerator<Buffer, void> {
+async function* contentsOf(
+  shown: string,
+  zip: ZipFile,
+  entry: Entry,
+): AsyncGenerator<Buffer, void> {
   let sum = 0;
   try {
     // The stream itself checks the size against the directory.
@@ -443,7 +433,7 @@ async function* contentsOf(path: string, zip: ZipFile, entry: Entry): AsyncGener
     }
     if (sum !== entry.crc32) throw new Error("its checksum does not match");
   } catch (error) {
-    throw damaged(`${path}!${entry.fileName}`, error);
+    throw damaged(shown, error);
   }
 }
 
