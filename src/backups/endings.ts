@@ -8,7 +8,13 @@ import { closeRows } from "#accounts/accounts.ts";
 import { deleteRows } from "#accounts/personal-data.ts";
 import type { Suppression } from "#datasets/suppressions.ts";
 import { service, writeAudit } from "#store/audit.ts";
-import type { ControlTransaction } from "#store/control-tables.ts";
+import type {
+  AccountTable,
+  ApiKeyTable,
+  ControlTables,
+  ControlTransaction,
+  PersonTable,
+} from "#store/control-tables.ts";
 import { controlFile } from "#store/sqlite-file.ts";
 
 /**
@@ -40,8 +46,14 @@ export interface Ending {
   at: string | null;
 }
 
+interface Found {
+  ending: Ending;
+  /** Writes the ending into the unpacked database before it is put in place. */
+  keep(transaction: ControlTransaction): Promise<unknown>;
+}
+
 /** Returns what has ended in the present installation, but not in the backup or only later there. */
-export function findEndings(present: ControlFacts | null, backup: ControlFacts): Ending[] {
+export function findEndings(present: ControlFacts | null, backup: ControlFacts): Found[] {
   if (present === null) return [];
   return [
     ...pairs(present.keys, backup.keys).flatMap(([now, then]) => keyEndings(now, then)),
@@ -52,17 +64,9 @@ export function findEndings(present: ControlFacts | null, backup: ControlFacts):
   ];
 }
 
-/** Returns the live keys missing from the backup, which are refused after a restore. */
-export const findLost = (present: ControlFacts, backup: ControlFacts, now: number): KeyFacts[] =>
-  [...present.keys.values()].filter((key) => !backup.keys.has(key.id) && isLiveKey(key, now));
-
 /** Reports whether a key is neither revoked nor expired. @param now ms since 1970. */
-export const isLiveKey = ({ revokedAt, expiresAt }: KeyFacts, now: number): boolean =>
-  revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > now);
-
-/** Returns the people missing from the backup, who must sign up or be invited again after a restore. */
-export const findLostPeople = (present: ControlFacts, backup: ControlFacts): PersonFacts[] =>
-  [...present.people.values()].filter(({ id }) => !backup.people.has(id));
+export const isLiveKey = ({ revoked_at, expires_at }: KeyFacts, now: number): boolean =>
+  revoked_at === null && (expires_at === null || Date.parse(expires_at) > now);
 
 function pairs<R>(present: ReadonlyMap<string, R>, backup: ReadonlyMap<string, R>): [R, R][] {
   return [...present].flatMap(([id, now]) => {
@@ -76,205 +80,141 @@ type Time = string | null;
 /** Returns the endings whose time is earlier than in the backup, or not set there. ISO times sort as text. */
 const timeEndings = (
   ending: Omit<Ending, "what" | "at">,
-  times: readonly [what: Ending["what"], now: Time, then: Time][],
-): Ending[] =>
-  times.flatMap(([what, now, then]) =>
-    now !== null && (then === null || now < then) ? [{ what, ...ending, at: now }] : [],
+  times: readonly [what: Ending["what"], now: Time, then: Time, keep: Found["keep"]][],
+): Found[] =>
+  times.flatMap(([what, now, then, keep]) =>
+    now !== null && (then === null || now < then)
+      ? [{ ending: { what, ...ending, at: now }, keep }]
+      : [],
   );
 
 /** Returns a key's endings. A rotation counts as one, because it sets an earlier expiry. */
-const keyEndings = ({ id, name, account, revokedAt, expiresAt }: KeyFacts, then: KeyFacts) =>
-  timeEndings({ id, name, account }, [
-    ["revoked", revokedAt, then.revokedAt],
-    ["expires", expiresAt, then.expiresAt],
+function keyEndings(now: KeyFacts, then: KeyFacts): Found[] {
+  const { id, name, account_name: account, revoked_at, expires_at } = now;
+  const set = (columns: Partial<ApiKeyTable>) => (transaction: ControlTransaction) =>
+    transaction.updateTable("api_key").set(columns).where("id", "=", id).execute();
+  return timeEndings({ id, name, account }, [
+    ["revoked", revoked_at, then.revoked_at, set({ revoked_at })],
+    ["expires", expires_at, then.expires_at, set({ expires_at })],
   ]);
+}
 
 /** Returns an account's endings, with its name from the backup, because a closed account loses its name. */
-const accountEndings = ({ id, suspendedAt, closedAt }: AccountFacts, then: AccountFacts) =>
+const accountEndings = ({ id, suspended_at, closed_at }: AccountTable, then: AccountTable) =>
   timeEndings({ id, name: then.name, account: then.name }, [
-    ["suspended", suspendedAt, then.suspendedAt],
-    ["closed", closedAt, then.closedAt],
+    [
+      "suspended",
+      suspended_at,
+      then.suspended_at,
+      (transaction) =>
+        transaction.updateTable("account").set({ suspended_at }).where("id", "=", id).execute(),
+    ],
+    [
+      "closed",
+      closed_at,
+      then.closed_at,
+      (transaction) => closeRows(transaction, { account: then.number, id, at: closed_at! }),
+    ],
   ]);
 
 /** Returns a person's endings. Returns none for a person whom the present installation never had. */
-function personEndings(
-  present: ControlFacts,
-  { id, email: name, password }: PersonFacts,
-): Ending[] {
+function personEndings(present: ControlFacts, then: PersonTable): Found[] {
+  const { id, email: name } = then;
   const gone = present.deleted.get(id);
-  if (gone !== undefined) return [{ what: "deleted", id, name, account: null, at: gone.at }];
-  const now = present.people.get(id);
-  return now === undefined || now.password === password
-    ? []
-    : [{ what: "password", id, name, account: null, at: null }];
+  if (gone !== undefined) {
+    const { at } = gone;
+    const keep = async (transaction: ControlTransaction) => {
+      await deleteRows(transaction, id, then.email_folded);
+      // Keeps the original time, because a later restore of an even older backup reports it again.
+      const entry = { actor: service, subject: id, now: Date.parse(at) };
+      await writeAudit(transaction, "person.deleted", entry);
+    };
+    return [{ ending: { what: "deleted", id, name, account: null, at }, keep }];
+  }
+  const password = present.people.get(id)?.password ?? then.password;
+  if (password === then.password) return [];
+  const keep = (transaction: ControlTransaction) =>
+    transaction.updateTable("person").set({ password }).where("id", "=", id).execute();
+  return [{ ending: { what: "password", id, name, account: null, at: null }, keep }];
 }
 
 /** Returns the ending of a view that was followed when the backup was made, and is not any more. */
-const viewEndings = ({ id, account, at }: ViewFacts, { followed, unfollowed }: ControlFacts) =>
-  followed.has(id) && !unfollowed.has(id)
-    ? [{ what: "unfollowed" as const, id, name: id, account, at }]
-    : [];
+function viewEndings({ id, account_name, at }: ViewFacts, backup: ControlFacts): Found[] {
+  const then = backup.followed.get(id);
+  if (then === undefined || backup.unfollowed.has(id)) return [];
+  const keep = async (transaction: ControlTransaction) => {
+    await transaction.deleteFrom("followed_view").where("id", "=", id).execute();
+    const { account } = then;
+    const entry = { actor: service, account, subject: id, now: Date.parse(at) };
+    await writeAudit(transaction, "view.unfollowed", entry);
+  };
+  return [{ ending: { what: "unfollowed", id, name: id, account: account_name, at }, keep }];
+}
 
 /**
  * Returns a membership's endings. Returns none if the present installation lacks the person or the open account: the
  * deletion or the closure already ends the membership.
  */
-function memberEndings(present: ControlFacts, then: MemberFacts): Ending[] {
-  const isKnown =
-    present.people.has(then.person) &&
-    [...present.accounts.values()].some(
-      ({ number, closedAt }) => number === then.account && closedAt === null,
-    );
-  if (!isKnown) return [];
-  const now = present.members.get(then.id);
-  const ending = { id: then.person, name: then.email, account: then.accountName, at: null };
-  if (now === undefined) return [{ what: "removed", ...ending }];
-  return now.role !== "owner" && then.role === "owner" ? [{ what: "demoted", ...ending }] : [];
-}
-
-interface BothFacts {
-  present: ControlFacts;
-  backup: ControlFacts;
-}
-
-/** Writes the endings into the unpacked database before it is put in place. */
-export async function keepEndings(
-  transaction: ControlTransaction,
-  endings: readonly Ending[],
-  facts: BothFacts,
-): Promise<void> {
-  for (const ending of endings) await keep(transaction, ending, facts);
-}
-
-async function keep(
-  transaction: ControlTransaction,
-  { what, id, account, at }: Ending,
-  { present, backup }: BothFacts,
-): Promise<unknown> {
-  const key = transaction.updateTable("api_key").where("id", "=", id);
-  switch (what) {
-    case "revoked":
-      return key.set({ revoked_at: at }).execute();
-    case "expires":
-      return key.set({ expires_at: at }).execute();
-    case "suspended":
-      return transaction
-        .updateTable("account")
-        .set({ suspended_at: at })
-        .where("id", "=", id)
-        .execute();
-    case "closed":
-      return closeRows(transaction, { account: backup.accounts.get(id)!.number, id, at: at! });
-    case "deleted":
-      await deleteRows(transaction, id, backup.people.get(id)!.folded);
-      return writeAudit(transaction, "person.deleted", {
-        actor: service,
-        subject: id,
-        // Keeps the original time, because a later restore of an even older backup reports it again.
-        now: Date.parse(at!),
-      });
-    case "password": {
-      const { password } = present.people.get(id)!;
-      return transaction.updateTable("person").set({ password }).where("id", "=", id).execute();
-    }
-    case "unfollowed":
-      await transaction.deleteFrom("followed_view").where("id", "=", id).execute();
-      return writeAudit(transaction, "view.unfollowed", {
-        actor: service,
-        account: numberOf(account!, backup),
-        subject: id,
-        now: Date.parse(at!),
-      });
-    default: {
-      const ofBoth = { person: id, account: numberOf(account!, backup) };
-      if (what === "removed")
-        return transaction
+function memberEndings(present: ControlFacts, then: MemberFacts): Found[] {
+  const { id, person, account } = then;
+  const isOpen = [...present.accounts.values()].some(
+    ({ number, closed_at }) => number === account && closed_at === null,
+  );
+  const now = present.members.get(id);
+  const isDemoted = now !== undefined && now.role !== "owner" && then.role === "owner";
+  if (!present.people.has(person) || !isOpen || (now !== undefined && !isDemoted)) return [];
+  const what = isDemoted ? "demoted" : "removed";
+  const keep = (transaction: ControlTransaction): Promise<unknown> =>
+    isDemoted
+      ? transaction
+          .updateTable("member")
+          .set({ role: "member" })
+          .where((member) => member.and({ person, account }))
+          .execute()
+      : transaction
           .deleteFrom("member")
-          .where((member) => member.and(ofBoth))
+          .where((member) => member.and({ person, account }))
           .execute();
-      return transaction
-        .updateTable("member")
-        .set({ role: "member" })
-        .where((member) => member.and(ofBoth))
-        .execute();
-    }
-  }
+  return [
+    { ending: { what, id: person, name: then.email, account: then.account_name, at: null }, keep },
+  ];
 }
 
-const numberOf = (account: string, { accounts }: ControlFacts): number =>
-  [...accounts.values()].find(({ name }) => name === account)!.number;
+type KeyFacts = ApiKeyTable & { account_name: string };
 
-export interface KeyFacts {
-  id: string;
-  name: string;
-  hint: string;
-  account: string;
-  expiresAt: string | null;
-  revokedAt: string | null;
-}
+/** A member; `id` is the person's id and the account's number, joined by a space. */
+type MemberFacts = ControlTables["member"] & { id: string; account_name: string; email: string };
 
-interface AccountFacts {
-  number: number;
-  id: string;
-  name: string;
-  suspendedAt: string | null;
-  closedAt: string | null;
-}
-
-export interface PersonFacts {
-  id: string;
-  email: string;
-  folded: string;
-  /** Hash of the password. */
-  password: string;
-}
-
-interface MemberFacts {
-  /** Person's id and account's number, joined by a space. */
-  id: string;
-  person: string;
-  account: number;
-  accountName: string;
-  email: string;
-  role: string;
-}
-
+/** A view, and the time at which the account began or stopped following it. */
 interface ViewFacts {
   id: string;
-  account: string;
-  /** Time at which the account began or stopped following the view. */
+  account: number;
+  account_name: string;
   at: string;
 }
 
 export type ControlFacts = Awaited<ReturnType<typeof queryControlFacts>>;
 
-const keysQuery = `
-  select k.id, k.name, k.hint, a.name as account, k.expires_at as "expiresAt", k.revoked_at as "revokedAt"
-  from api_key k join account a on a.number = k.account order by k.created_at, k.id`;
-
-const membersQuery = `
-  select m.person || ' ' || m.account as id, m.person, m.account, a.name as "accountName", p.email, m.role
-  from member m join account a on a.number = m.account join person p on p.id = m.person
-  order by m.account, m.joined_at, p.email_folded`;
-
 const viewsQuery = (action: "view.followed" | "view.unfollowed") => `
-  select v.subject as id, a.name as account, v.at from audit v join account a on a.number = v.account
-  where v.action = '${action}' order by v.number`;
-
-const accountsQuery = `
-  select number, id, name, suspended_at as "suspendedAt", closed_at as "closedAt" from account order by number`;
+  select v.subject as id, v.account, a.name as account_name, v.at
+  from audit v join account a on a.number = v.account where v.action = '${action}' order by v.number`;
 
 /** Reads the facts from a database. @param query function that runs SQL on SQLite or PostgreSQL. */
 export async function queryControlFacts(query: <Row>(sql: string) => Promise<Row[]>) {
   const byId = async <R extends { id: string }>(sql: string): Promise<ReadonlyMap<string, R>> =>
     new Map((await query<R>(sql)).map((one) => [one.id, one]));
   return {
-    keys: await byId<KeyFacts>(keysQuery),
-    accounts: await byId<AccountFacts>(accountsQuery),
-    people: await byId<PersonFacts>(
-      "select id, email, email_folded as folded, password from person order by created_at, id",
+    keys: await byId<KeyFacts>(
+      `select k.*, a.name as account_name from api_key k join account a on a.number = k.account
+       order by k.created_at, k.id`,
     ),
-    members: await byId<MemberFacts>(membersQuery),
+    accounts: await byId<AccountTable>("select * from account order by number"),
+    people: await byId<PersonTable>("select * from person order by created_at, id"),
+    members: await byId<MemberFacts>(
+      `select m.*, m.person || ' ' || m.account as id, a.name as account_name, p.email
+       from member m join account a on a.number = m.account join person p on p.id = m.person
+       order by m.account, m.joined_at, p.email_folded`,
+    ),
     /** Deletion times of people, by person id, from the audit log. */
     deleted: await byId<{ id: string; at: string }>(
       "select subject as id, at from audit where action = 'person.deleted'",

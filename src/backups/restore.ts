@@ -24,14 +24,9 @@ import {
   type ControlFacts,
   type Ending,
   findEndings,
-  findLost,
-  findLostPeople,
   hasSameNumbers,
   type Installation,
   isLiveKey,
-  keepEndings,
-  type KeyFacts,
-  type PersonFacts,
   presentControl,
   readControlFacts,
 } from "./endings.ts";
@@ -67,29 +62,9 @@ export interface FolderOrder extends RestoreOrder {
 }
 
 /** Result of a restore, read back afterwards, or of a trial. */
-export interface Restored {
-  manifest: Manifest;
+export interface Restored extends ReturnType<typeof reportOf> {
   dataset: string | null;
-  /** Number of open accounts. */
-  accounts: number;
-  /** Number of keys that are neither revoked nor expired. */
-  keys: number;
-  people: number;
-  /** Endings since the backup was made that still hold. */
-  kept: readonly Ending[];
-  /** Endings since the backup was made that were undone on request. */
-  undone: readonly Ending[];
-  /** Live keys missing from the backup. */
-  lost: readonly KeyFacts[];
-  /** People missing from the backup. */
-  lostPeople: readonly PersonFacts[];
-  /** True if the former installation's keys could be read, so that the endings are known. */
-  areEndingsKnown: boolean;
   areCountsKept: boolean;
-  /** Number of suppressions in force, including those of the former installation. */
-  suppressions: number;
-  /** Number of them that are yet to be applied to datasets that stay. */
-  pending: number;
   /** Folder that keeps the replaced data; null if there was none. */
   replaced: string | null;
 }
@@ -233,8 +208,7 @@ async function changeControl(
   const control = await openControl(folder);
   try {
     await control.write(async (transaction) => {
-      if (present !== null && !undoesEndings)
-        await keepEndings(transaction, endings, { present, backup });
+      if (!undoesEndings) for (const { keep } of endings) await keep(transaction);
       // These may have ended or been used since. Signing in again costs little.
       for (const table of ["session", "known_browser", "link"] as const)
         await transaction.deleteFrom(table).execute();
@@ -300,21 +274,32 @@ export function reportOf(
   { manifest, present, backup }: Prepared,
   restored: ControlFacts,
   now: number,
-): Omit<Restored, "replaced" | "dataset" | "areCountsKept"> {
-  const endings = findEndings(present, backup);
+) {
+  const endings = findEndings(present, backup).map(({ ending }) => ending);
   const idOf = ({ what, id, account }: Ending) => JSON.stringify([what, id, account]);
-  const live = new Set(findEndings(present, restored).map(idOf));
+  const live = new Set(findEndings(present, restored).map(({ ending }) => idOf(ending)));
   return {
     manifest,
-    accounts: [...restored.accounts.values()].filter(({ closedAt }) => closedAt === null).length,
+    /** Number of open accounts. */
+    accounts: [...restored.accounts.values()].filter(({ closed_at }) => closed_at === null).length,
+    /** Number of keys that are neither revoked nor expired. */
     keys: [...restored.keys.values()].filter((key) => isLiveKey(key, now)).length,
     people: restored.people.size,
+    /** Number of suppressions in force, including those of the former installation. */
     suppressions: restored.suppressions.length,
+    /** Number of them that are yet to be applied to datasets that stay. */
     pending: restored.suppressions.filter(({ applied_at }) => applied_at === null).length,
+    /** Endings since the backup was made that still hold. */
     kept: endings.filter((ending) => !live.has(idOf(ending))),
+    /** Endings since the backup was made that were undone on request. */
     undone: endings.filter((ending) => live.has(idOf(ending))),
-    lost: present === null ? [] : findLost(present, restored, now),
-    lostPeople: present === null ? [] : findLostPeople(present, restored),
+    /** Live keys missing from the backup, which are refused after a restore. */
+    lost: [...(present?.keys.values() ?? [])].filter(
+      (key) => !restored.keys.has(key.id) && isLiveKey(key, now),
+    ),
+    /** People missing from the backup, who must sign up or be invited again after a restore. */
+    lostPeople: [...(present?.people.values() ?? [])].filter(({ id }) => !restored.people.has(id)),
+    /** True if the former installation's keys could be read, so that the endings are known. */
     areEndingsKnown: present !== null,
   };
 }

@@ -155,7 +155,9 @@ export const restoreCommand = command({
     suppressions: restored.suppressions,
     kept_endings: restored.kept,
     undone_endings: restored.undone,
-    lost_keys: restored.lost.map(({ id, name, account, hint }) => ({ id, name, account, hint })),
+    lost_keys: restored.lost.map(({ id, name, account_name: account, hint }) => {
+      return { id, name, account, hint };
+    }),
     lost_people: restored.lostPeople.map(({ id, email }) => ({ id, address: email })),
     endings_known: restored.areEndingsKnown,
     counts_kept: restored.areCountsKept,
@@ -211,7 +213,9 @@ export function restoredText(
     ),
     ...section(
       "Live keys that are not in the backup and will be refused after the restore; issue new ones:",
-      lost.map(({ id, name, account }) => `key ${id} '${name}' of the account '${account}'`),
+      lost.map(
+        ({ id, name, account_name }) => `key ${id} '${name}' of the account '${account_name}'`,
+      ),
     ),
     ...section(
       "People who are not in the backup, and must sign up or be invited again after the restore:",

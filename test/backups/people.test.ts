@@ -124,6 +124,21 @@ test("a feed that was stopped stays stopped, also when the same backup is restor
   }
 });
 
+test("a feed that was stopped before its account was closed stays stopped", async (t) => {
+  const { dataDir, change, byAda } = await backedUpPeople(t);
+  const view = { kind: "gp", query: "market=dallas" };
+  const { id } = await change((control) => followView(control, { ...view, ...byAda }));
+  const file = join(temporaryFolder(t), "later.tar");
+  await backup(dataDir, file);
+  await change((control) => unfollowView(control, { id, ...byAda }));
+  await change((control) => closeAccount(control, byAda));
+  const { kept } = await restore(dataDir, file, { mayReplace: true });
+  assert.deepEqual(
+    kept.map(({ what }) => what),
+    ["closed", "unfollowed"],
+  );
+});
+
 test("a closed account stays closed, its keys revoked and its members out", async (t) => {
   const { dataDir, file, change, byAda, roles } = await backedUpPeople(t);
   await change((control) => closeAccount(control, byAda));
