@@ -210,10 +210,11 @@ const spelling: Arbitrary<(text: string) => string> = fc
         }).join(""),
   );
 
-/** Draws what follows the `?`, half of it questions that the reference knows. */
+/** Draws what follows the `?`, half of it questions that the reference knows. @param wrongMax maximum number of wrong pairs. */
 export function anyQuery(
   path: OperationPath,
   questions: readonly ReferenceQuery[],
+  wrongMax = 3,
 ): Arbitrary<string> {
   // A list takes what the read of GPs takes, and more.
   const asking = isListPath(path) ? "/fetch-gp" : path;
@@ -226,7 +227,7 @@ export function anyQuery(
     return fc.shuffledSubarray(pairs, { minLength: pairs.length });
   });
   const drawn = fc
-    .tuple(validPairs(path), fc.array(fc.tuple(fc.nat(5), wrong), { maxLength: 3 }))
+    .tuple(validPairs(path), fc.array(fc.tuple(fc.nat(5), wrong), { maxLength: wrongMax }))
     .map(([pairs, inserted]) =>
       inserted.reduce((before, [at, pair]) => before.toSpliced(at, 0, pair), pairs),
     );

@@ -4,13 +4,14 @@ import type { ReferenceQuery } from "../../test/support/reference.ts";
 import { converse } from "./converse.ts";
 import type { Conversation } from "./any-conversation.ts";
 import { anyMessage } from "./any-message.ts";
-import { operationPaths } from "./promised.ts";
+import { anyQuery } from "./any-query.ts";
+import { type OperationPath, operationPaths } from "./promised.ts";
 import type { FuzzRequest } from "./request.ts";
 import type { FuzzServer } from "./server.ts";
 
-/** More than the server keeps of any operation. */
-const questionsOfOperation = 5500;
-const questionsAtATime = 16;
+/** Enough that more of them are valid than the server keeps of any operation: of nine, five at least. */
+const queriesOfOperation = 9000;
+const queriesAtATime = 16;
 const messages = 3000;
 /** Connections for messages at a time. */
 const lanes = 16;
@@ -22,9 +23,9 @@ export async function fillMemory(
   questions: readonly ReferenceQuery[],
 ): Promise<void> {
   for (const path of operationPaths) {
-    const queries = newQueries(path.slice(1), questions);
-    for (let from = 0; from < queries.length; from += questionsAtATime) {
-      const some = queries.slice(from, from + questionsAtATime);
+    const queries = differentQueries(path, seed, questions);
+    for (let from = 0; from < queries.length; from += queriesAtATime) {
+      const some = queries.slice(from, from + queriesAtATime);
       const requests = some.map((query) => requestOf(`${path}?${query}`));
       await converse({ ...conversation, requests }, port, secrets.beforehand);
     }
@@ -48,19 +49,15 @@ const conversation: Omit<Conversation, "requests"> = {
   address: "127.0.0.1",
 };
 
-/** Returns valid queries, none of them twice: each question at one offset after the other. */
-function newQueries(operation: string, questions: readonly ReferenceQuery[]): string[] {
-  // A list takes what the read of GPs takes, and more.
-  const asked = operation.startsWith("list-") ? "fetch-gp" : operation;
-  const own = questions.filter((question) => question.operation === asked);
-  return Array.from({ length: questionsOfOperation }, (_, at) => {
-    const { operation: _own, ...question } = { ...own[at % own.length]!, offset: at };
-    const pairs = Object.entries(question).flatMap(([name, value]) =>
-      [value].flat().map((one) => [name, String(one)]),
-    );
-    return new URLSearchParams(pairs).toString();
-  });
-}
+/** Draws queries as the fuzz does, without wrong pairs. Nearly all differ, as each has an offset. */
+const differentQueries = (
+  path: OperationPath,
+  seed: number,
+  questions: readonly ReferenceQuery[],
+) =>
+  fc
+    .sample(anyQuery(path, questions, 0), { seed, numRuns: queriesOfOperation })
+    .map((query, at) => (/(^|&)offset=/.test(query) ? query : `${query}&offset=${at}`));
 
 const requestOf = (target: string): FuzzRequest => ({
   method: "GET",

@@ -10,7 +10,7 @@ export interface MemoryReading {
   requests: number;
   /** Resident set, without what quotas take on purpose. */
   rssBytes: number;
-  /** Heap in use and buffers outside of it, of all threads, without the quotas: what the program holds, not what is kept at hand for it. */
+  /** Heap in use and buffers outside of it, of all threads, without quotas and compiled code: what the program holds, not what is kept at hand for it. */
   heldBytes: number;
 }
 
