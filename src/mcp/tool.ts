@@ -35,12 +35,6 @@ export interface ToolDependencies extends Pick<
   answers: AnswerSource;
 }
 
-/** Dependencies from which tools are made. */
-export interface ToolParts extends ToolDependencies {
-  /** Operations under the names of their tools, because faults name tools, not paths. */
-  asTools: Parameters<typeof readParameters>[3];
-}
-
 /** Answer of a tool: structured content as JSON. */
 export interface ToolAnswer {
   datasetVersion: string;
@@ -51,13 +45,7 @@ export interface CallOutcome extends Omit<Outcome<ToolAnswer>, "result"> {
   result: { kind: "answer"; answer: ToolAnswer } | Refusal;
 }
 
-export interface Tool {
-  name: string;
-  /** Entry in the list of tools. */
-  listed: object;
-  /** Counts the call and answers it. Never rejects: a refusal is an outcome. */
-  call(caller: Caller, given: Readonly<Record<string, unknown>>): Promise<CallOutcome>;
-}
+export type Tool = ReturnType<typeof makeTool>;
 
 interface ToolDeclaration extends TakesParameters {
   name: string;
@@ -91,11 +79,13 @@ export const boundsOf = (values: GivenValues): Bounds => ({
 });
 
 /** Returns the declared tool. Calls with wrong arguments count, too. */
-export function makeTool(parts: ToolParts, declaration: ToolDeclaration): Tool {
-  const { gateway, asTools, pageSizeMax, model } = parts;
+export function makeTool(dependencies: ToolDependencies, declaration: ToolDeclaration) {
+  const { gateway, operations, pageSizeMax, model } = dependencies;
   const { name, title, description, item, filters, sorts, answer } = declaration;
   const { limitMax = pageSizeMax, refusal, cost = () => 1 } = declaration;
   const { limit, offset } = pageSchemas(limitMax);
+  // Faults name tools, not paths.
+  const asTools = operations.map((operation) => ({ ...operation, path: toolName(operation) }));
   const inputSchema = {
     type: "object",
     properties: {
@@ -118,8 +108,10 @@ export function makeTool(parts: ToolParts, declaration: ToolDeclaration): Tool {
   };
   return {
     name,
+    /** Entry in the list of tools. */
     listed: { name, title, description, inputSchema, outputSchema: pageSchema(item), annotations },
-    async call(caller, given) {
+    /** Counts the call and answers it. Never rejects: a refusal is an outcome. */
+    async call(caller: Caller, given: Readonly<Record<string, unknown>>): Promise<CallOutcome> {
       let values: GivenValues = new Map();
       const price = (_: object, quotas: Quotas) => {
         const refused = refusal?.(caller);

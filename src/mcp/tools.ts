@@ -28,25 +28,15 @@ import {
   type ToolAnswer,
   type ToolDependencies,
   toolName,
-  type ToolParts,
 } from "./tool.ts";
 import { type Detail, details, inBrief, writeAnswer, writeValues } from "./write-answer.ts";
 
-export function makeTools(dependencies: ToolDependencies): readonly Tool[] {
-  const { operations } = dependencies;
-  const asTools = operations.map((operation) => ({ ...operation, path: toolName(operation) }));
-  const parts = { ...dependencies, asTools };
-  return [
-    ...operations.map((operation) => operationTool(parts, operation)),
-    vocabularyTool(parts),
-    changesTool(parts),
-    explainTool(parts),
-    matchTool(parts),
-  ];
-}
+export const makeTools = (dependencies: ToolDependencies): readonly Tool[] => [
+  ...dependencies.operations.map((operation) => operationTool(dependencies, operation)),
+  ...[vocabularyTool, changesTool, explainTool, matchTool].map((make) => make(dependencies)),
+];
 
-function operationTool(dependencies: ToolParts, operation: Operation): Tool {
-  const { answers } = dependencies;
+function operationTool(dependencies: ToolDependencies, operation: Operation): Tool {
   const { summary, description, filters, sorts } = operation;
   return makeTool(dependencies, {
     name: toolName(operation),
@@ -58,7 +48,11 @@ function operationTool(dependencies: ToolParts, operation: Operation): Tool {
     async answer(values) {
       const { detail, ...asked } = Object.fromEntries(values);
       const query = queryText(asked);
-      const found = await answers.find(operation, query, toolFormats[detailOf(detail)]);
+      const found = await dependencies.answers.find(
+        operation,
+        query,
+        toolFormats[detailOf(detail)],
+      );
       if (found.kind === "unchanged") throw new Error("A tool sends no tags.");
       const { datasetVersion, body } = found.answer;
       return { datasetVersion, content: body.toString() };
@@ -86,7 +80,7 @@ const toolFormats = eachOf(details, (detail): Format => ({
 const vocabularyLists = ["tags", "themes", "markets", "enums"] as const;
 type VocabularyList = (typeof vocabularyLists)[number];
 
-const vocabularyTool = (dependencies: ToolParts): Tool =>
+const vocabularyTool = (dependencies: ToolDependencies): Tool =>
   makeTool(dependencies, {
     name: "vocabulary",
     title: "Tags, themes, markets and closed lists of values",
@@ -111,7 +105,7 @@ const vocabularyTool = (dependencies: ToolParts): Tool =>
     },
   });
 
-const changesTool = (dependencies: ToolParts): Tool =>
+const changesTool = (dependencies: ToolDependencies): Tool =>
   makeTool(dependencies, {
     name: "changes_since",
     title: "Changes of the next publication",
@@ -195,7 +189,7 @@ function formsOf({ record, ...change }: RecordChange, detail: Detail): object[] 
   return detail === "full" ? [{ ...change, record }, brief, shortest] : [brief, shortest];
 }
 
-const explainTool = (dependencies: ToolParts): Tool =>
+const explainTool = (dependencies: ToolDependencies): Tool =>
   makeTool(dependencies, {
     name: "explain",
     title: "Why a record says what it says",
@@ -228,7 +222,7 @@ const factsOfNames = (fact: string) =>
     valuesMax: matchedMax,
   });
 
-const matchTool = (dependencies: ToolParts): Tool =>
+const matchTool = (dependencies: ToolDependencies): Tool =>
   makeTool(dependencies, {
     name: "match_gps",
     title: "Match a list of names to GPs",

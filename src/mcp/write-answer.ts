@@ -33,11 +33,6 @@ interface Page extends Bounds {
   hints: readonly ToolHint[];
 }
 
-interface FoundRecords extends Page, Pick<Operation, "kind" | "embeds"> {
-  /** Positions of the records on the requested page. */
-  positions: readonly number[];
-}
-
 interface ToolHint extends Omit<Hint, "code"> {
   code: Hint["code"] | "record_cut";
 }
@@ -45,10 +40,11 @@ interface ToolHint extends Omit<Hint, "code"> {
 /**
  * Returns the structured content of an answer, as JSON: `notice`, `data`, `pagination` and `meta` as over HTTP, and
  * `rest`, which says to call `tool` again.
+ * @param found positions of the records on the requested page.
  */
 export function writeAnswer(
   { parts }: Pick<ReadModel, "parts">,
-  found: FoundRecords,
+  found: Page & Pick<Operation, "kind" | "embeds"> & { positions: readonly number[] },
   detail: Detail,
   tool: string,
 ): string {
