@@ -16,7 +16,7 @@ type Role = (typeof principalRoles)[number];
 type Band = (typeof ownershipBands)[number];
 
 /** A filing's words about a person. */
-interface Mention {
+interface Mention extends ReturnType<typeof nameParts> {
   /** Subject of the filing: `crd:N` of an adviser, `cik:N` of an issuer. */
   subject: string;
   /** Filing, by its accession number or FilingID. */
@@ -26,11 +26,6 @@ interface Mention {
   field: string;
   /** Person and title as filed. */
   text: string;
-  first: string;
-  middle: string | null;
-  last: string;
-  /** `jr`, `iii` and the like, folded; "" without one. */
-  suffix: string;
   crd: string | null;
   title: string;
   roles: Role[];
@@ -185,6 +180,7 @@ function nameParts({ first, middle, last }: Pick<RelatedPerson, "first" | "middl
     first: proper(first!),
     middle: !middle || blank.test(middle) ? null : proper(middle),
     last: proper(last!.replace(suffixes, "")),
+    /** `jr`, `iii` and the like, folded; "" without one. */
     suffix,
   };
 }

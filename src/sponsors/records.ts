@@ -86,20 +86,14 @@ function* gpEntries(
     one.kind === "same"
       ? one.gps.every((id) => ids.has(id))
       : (one.kind === "is" || one.kind === "apart") && ids.has(one.gp);
+  const met = corrections.filter((one) => isOwn(one) && !unmet.has(one));
   const firms = gp.crds.flatMap((crd) => firmOf(crd) ?? []);
-  const evidence = gpEvidence(
-    gp,
-    advisers,
-    firms,
-    corrections.filter((one) => isOwn(one) && !unmet.has(one)),
-  );
+  const evidence = gpEvidence(gp, advisers, firms, met);
   const claims = keys.filter((key) => key !== gp.key);
   yield entryOf(gpRecord(gp, advisers.at(-1), firms, geography), origin, { claims, evidence });
   const personId = (key: string) => publicId("principal", key);
-  for (const one of principalsOf(gp, advisers, corrections, unmet, personId)) {
-    const { principal, ...rest } = one;
+  for (const { principal, ...rest } of principalsOf(gp, advisers, corrections, unmet, personId))
     yield entryOf(principal, origin, rest);
-  }
   for (const filed of Map.groupBy(advisers, ({ crd }) => crd).values())
     for (const signal of adviserSignals(filed)) {
       const provenance = { basis: "stated" as const, confidence: 1, url: signal.url ?? null };

@@ -34,14 +34,7 @@ interface Weighed extends Candidate {
 }
 
 /** Facts of a filing that are needed to find its vehicle's GP. The whole filing is read again for its records. */
-interface FilingFacts
-  extends
-    Pick<FormD, "accession" | "fileNumber" | "filedOn">,
-    Pick<Place, "state" | "addressHash"> {
-  name: string;
-  /** Keys of its natural persons. */
-  people: readonly string[];
-}
+type FilingFacts = Judged["facts"];
 
 /** Vehicle with the facts of its filings, until it has a GP. */
 export type PlacedVehicle = Vehicle<FilingFacts>;
