@@ -130,11 +130,8 @@ export function openPlaces(salt: string): PlaceReader {
   // The persons of a filing often share the issuer's address.
   const known = new Map<string, Place>();
   return (address) => {
-    const key = JSON.stringify(address);
-    const place = known.get(key) ?? read(address);
     if (known.size === knownMax) known.clear();
-    known.set(key, place);
-    return place;
+    return known.getOrInsertComputed(JSON.stringify(address), () => read(address));
   };
 }
 

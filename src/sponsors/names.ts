@@ -55,22 +55,17 @@ const isRole = (word: string) =>
 const isDistinctive = ({ word }: Token) =>
   !generic.some((list) => isWordOf(list, word)) && !isForm(word) && !/^[a-z]?$/.test(word);
 
-interface Core {
-  /** Folded words of the whole name. */
-  words: readonly string[];
-  kept: readonly Token[];
-  cut: readonly Token[];
-  stem: string;
-}
-
 /** Cores by name. Each is needed several times while its filing is judged. */
-const cores = new Map<string, Core>();
+const cores = new Map<string, ReturnType<typeof readCore>>();
 const coresMax = 200;
 
+function coreOf(name: string) {
+  if (cores.size >= coresMax) cores.clear();
+  return cores.getOrInsertComputed(name, readCore);
+}
+
 /** Cuts forms, numerals and role words from the end, as long as a distinctive word is left. */
-function coreOf(name: string): Core {
-  const known = cores.get(name);
-  if (known) return known;
+function readCore(name: string) {
   const kept = tokensOf(name);
   const words = kept.flatMap(({ word }) => word || []);
   const cut: Token[] = [];
@@ -80,10 +75,7 @@ function coreOf(name: string): Core {
     if (!isIdle && !(isRole(word) && kept.slice(0, -1).some(isDistinctive))) break;
     cut.unshift(kept.pop()!);
   }
-  const core = { words, kept, cut, stem: fold(textOf(kept)) };
-  if (cores.size >= coresMax) cores.clear();
-  cores.set(name, core);
-  return core;
+  return { words, kept, cut, stem: fold(textOf(kept)) };
 }
 
 const wordsIn = (name: string) => coreOf(name).words;
