@@ -11,7 +11,7 @@ import {
 import { DomainError } from "#store/store-fault.ts";
 import { makeId } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
-import { requireOwner } from "./members.ts";
+import { type Acting, requireOwner } from "./members.ts";
 
 /**
  * Creates an account.
@@ -104,7 +104,7 @@ export function changeAccount(
  */
 export async function renameAccount(
   control: ControlStore,
-  { account, name, actor, now }: { account: number; name: string; actor: Actor; now: number },
+  { account, name, actor, now }: Acting & { name: string },
 ): Promise<Account> {
   const cleaned = cleanAccountName(name);
   return control.write(async (transaction) => {
@@ -318,16 +318,10 @@ const accountOf = (row: AccountTable) => ({
   createdAt: row.created_at,
 });
 
-interface Closing {
-  account: number;
-  actor: Actor;
-  now: number;
-}
-
 /**
  * Closes an account. @throws DomainError `refused` if the actor is not an owner, `conflict` if it is already closed.
  */
-export function closeAccount(control: ControlStore, closing: Closing): Promise<void> {
+export function closeAccount(control: ControlStore, closing: Acting): Promise<void> {
   return control.write(async (transaction) => {
     await requireOwner(transaction, closing.account, closing.actor);
     await close(transaction, closing);
@@ -337,7 +331,7 @@ export function closeAccount(control: ControlStore, closing: Closing): Promise<v
 /** Closes an account and revokes its keys, inside a transaction. */
 export async function close(
   transaction: ControlTransaction,
-  { account, actor, now }: Closing,
+  { account, actor, now }: Acting,
 ): Promise<void> {
   const { id } = await requireOpenNumber(transaction, account);
   const at = new Date(now).toISOString();

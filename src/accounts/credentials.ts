@@ -97,6 +97,13 @@ export async function completeSignUp(
   });
 }
 
+/** A signed-in person, by id, and the password to confirm. */
+interface OwnPassword {
+  person: string;
+  password: string;
+  now: number;
+}
+
 /**
  * Changes a person's password and ends all their sessions, including the present one. The browser continues with new
  * tokens.
@@ -106,16 +113,10 @@ export async function completeSignUp(
 export function changePassword(
   control: ControlStore,
   passwords: Passwords,
-  {
-    person,
-    present,
-    next,
-    client,
-    now,
-  }: { person: string; present: string; next: string; client: Client; now: number },
+  { person, password, next, client, now }: OwnPassword & { next: string; client: Client },
 ): Promise<OpenedSession> {
   return passwords.inTurn(async (hasher) => {
-    const known = await confirmInTurn(control, hasher, { person, password: present, now });
+    const known = await confirmInTurn(control, hasher, { person, password, now });
     checkPassword(next, known.email);
     const hashed = await hasher.hash(next);
     return control.write(async (transaction) => {
@@ -198,12 +199,7 @@ export async function completeReset(
 export async function requestAddressChange(
   control: ControlStore,
   passwords: Passwords,
-  {
-    person,
-    password,
-    address: text,
-    now,
-  }: { person: string; password: string; address: string; now: number },
+  { person, password, address: text, now }: OwnPassword & { address: string },
 ): Promise<MadeLink & { isKnown: boolean }> {
   const address = readAddress(text);
   await confirmPassword(control, passwords, { person, password, now });
@@ -304,7 +300,7 @@ export async function signIn(
 export async function confirmPassword(
   control: ControlStore,
   passwords: Passwords,
-  order: { person: string; password: string; now: number },
+  order: OwnPassword,
 ): Promise<void> {
   await passwords.inTurn((hasher) => confirmInTurn(control, hasher, order), "known");
 }
@@ -313,7 +309,7 @@ export async function confirmPassword(
 async function confirmInTurn(
   control: ControlStore,
   hasher: Hasher,
-  { person, password, now }: { person: string; password: string; now: number },
+  { person, password, now }: OwnPassword,
 ): Promise<PersonTable> {
   const subjects: Subject[] = [{ kind: "person", of: person }];
   const row = await control.write(async (transaction) => {

@@ -4,17 +4,11 @@ import type { ControlDatabase } from "#store/control-tables.ts";
 import { DomainError } from "#store/store-fault.ts";
 import { digestToken, makeId, makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
+import type { Acting } from "./members.ts";
 import { mayReadChanges } from "./plans.ts";
 
 /** Maximum number of views that an account follows. */
 const viewsMax = 100;
-
-interface Acting {
-  account: number;
-  /** Id of the person. */
-  actor: string;
-  now: number;
-}
 
 /** A kind of record, and the filters of its list as a query string. An empty query stands for all records. */
 interface View {

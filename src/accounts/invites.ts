@@ -1,10 +1,10 @@
 /** Invitations: links that make their holder a member of an account, or let them sign up. */
-import { type Actor, operator, writeAudit } from "#store/audit.ts";
+import { operator, writeAudit } from "#store/audit.ts";
 import type { ControlDatabase, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/store-fault.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { requireOpenNumber } from "./accounts.ts";
-import { insertMember, requireOwner, roleOf } from "./members.ts";
+import { type Acting, insertMember, requireOwner, roleOf } from "./members.ts";
 import {
   linkLifetimeMilliseconds,
   lookAtLink,
@@ -17,14 +17,6 @@ import { findPerson, insertPerson, readAddress } from "./people.ts";
 import { openSession } from "./sessions.ts";
 import type { Completion } from "./credentials.ts";
 
-interface InvitationOrder {
-  account: number;
-  address: string;
-  role: Role;
-  actor: Actor;
-  now: number;
-}
-
 /**
  * Makes an invitation to an account.
  * @throws DomainError `invalid` if the text is not an address, `refused` if the actor is not an owner, `conflict` if
@@ -32,7 +24,7 @@ interface InvitationOrder {
  */
 export async function invite(
   control: ControlStore,
-  { account, address: text, role, actor, now }: InvitationOrder,
+  { account, address: text, role, actor, now }: Acting & { address: string; role: Role },
 ): Promise<MadeLink & { accountName: string }> {
   const address = readAddress(text);
   return control.write(async (transaction) => {
@@ -90,7 +82,7 @@ export async function listInvitations(database: ControlDatabase, account: number
 /** Withdraws an invitation. @throws DomainError `refused`, or `not_found` if it has already been used or withdrawn. */
 export async function withdrawInvitation(
   control: ControlStore,
-  { account, id, actor, now }: { account: number; id: string; actor: Actor; now: number },
+  { account, id, actor, now }: Acting & { id: string },
 ): Promise<void> {
   await control.write(async (transaction) => {
     await requireOwner(transaction, account, actor);

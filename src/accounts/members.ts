@@ -17,11 +17,15 @@ export const listMembers = (database: ControlDatabase, account: number) =>
     .orderBy("person.email_folded")
     .execute();
 
-interface MemberChange {
+/** An actor who changes an account, given by its number. */
+export interface Acting {
   account: number;
-  person: string;
   actor: Actor;
   now: number;
+}
+
+interface MemberChange extends Acting {
+  person: string;
 }
 
 /**

@@ -15,23 +15,18 @@ const nameShape = /^[a-z0-9][a-z0-9-]{0,39}$/;
 /** Command argument that takes an account off its plan. */
 export const noPlan = "none";
 
+interface PlanOrder extends Pick<Plan, "name">, Partial<Pick<Plan, "changes">> {
+  quotas: Partial<Quotas>;
+  now: number;
+}
+
 /**
  * Creates a plan, or changes only the given parts of an existing one.
  * @throws DomainError `invalid` for a name or a quota that cannot be used.
  */
 export async function setPlan(
   control: ControlStore,
-  {
-    name,
-    quotas,
-    changes,
-    now,
-  }: {
-    name: string;
-    quotas: Partial<Quotas>;
-    changes?: Plan["changes"];
-    now: number;
-  },
+  { name, quotas, changes, now }: PlanOrder,
 ): Promise<Plan> {
   if (!nameShape.test(name) || name === noPlan)
     throw new DomainError(

@@ -9,7 +9,7 @@ import type { ControlStore } from "#store/stores.ts";
 import { endedLinkDays, knownBrowserDays, sessionDays } from "./kept-days.ts";
 import { listMemberships } from "./members.ts";
 import { type Person, personOf, personRow } from "./people.ts";
-import { type Client, forgetThrottles } from "./throttle.ts";
+import { type Client, forgottenMilliseconds } from "./throttle.ts";
 
 const sessionMilliseconds = sessionDays * dayMilliseconds;
 const idleMilliseconds = 12 * hourMilliseconds;
@@ -245,5 +245,8 @@ export const forgetOld = (control: ControlStore, now: number): Promise<void> =>
       .deleteFrom("known_browser")
       .where("seen_at", "<=", before(knownBrowserDays * dayMilliseconds))
       .execute();
-    await forgetThrottles(transaction, now);
+    await transaction
+      .deleteFrom("throttle")
+      .where("next_at", "<", before(forgottenMilliseconds))
+      .execute();
   });

@@ -4,6 +4,7 @@ import { networksOf as networksOfAddress } from "#limits/client-network.ts";
 import type { ControlDatabase, ControlTransaction } from "#store/control-tables.ts";
 import { DomainError } from "#store/store-fault.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
+import { counted } from "#words.ts";
 
 /** Facts from a request to the account pages about its sender. */
 export interface Client {
@@ -35,7 +36,7 @@ const windowed: Partial<Record<Subject["kind"], { tries: number; milliseconds: n
   mail: { tries: 3, milliseconds: hourMilliseconds },
 };
 /** Time after the end of the last wait, in ms, after which a count starts again. */
-const forgottenMilliseconds = dayMilliseconds;
+export const forgottenMilliseconds = dayMilliseconds;
 
 interface Count {
   failures: number;
@@ -75,7 +76,7 @@ export async function admit(
   const wait = Math.max(0, ...waits);
   if (wait > 0) throw new TooOften(wait);
   for (const [subject, count] of counts) {
-    const { failures, nextAt } = counted(subject, count, now);
+    const { failures, nextAt } = nextCount(subject, count, now);
     const columns = { failures, next_at: new Date(nextAt).toISOString() };
     await transaction
       .insertInto("throttle")
@@ -105,14 +106,6 @@ export async function forgive(
     ).execute();
 }
 
-/** Deletes counts that no longer matter. */
-export async function forgetThrottles(transaction: ControlTransaction, now: number): Promise<void> {
-  await transaction
-    .deleteFrom("throttle")
-    .where("next_at", "<", new Date(now - forgottenMilliseconds).toISOString())
-    .execute();
-}
-
 async function present(
   database: ControlDatabase,
   subject: Subject,
@@ -138,7 +131,7 @@ function waitOf({ kind }: Subject, count: Count | null, now: number): number {
   return window === undefined || count.failures >= window.tries ? count.nextAt - now : 0;
 }
 
-function counted({ kind }: Subject, count: Count | null, now: number): Count {
+function nextCount({ kind }: Subject, count: Count | null, now: number): Count {
   const failures = (count?.failures ?? 0) + 1;
   const window = windowed[kind];
   if (window !== undefined) return { failures, nextAt: count?.nextAt ?? now + window.milliseconds };
@@ -156,13 +149,9 @@ export class TooOften extends DomainError {
 
   constructor(waitMilliseconds: number) {
     const seconds = Math.max(1, Math.ceil(waitMilliseconds / 1000));
-    super("too_often", `There were too many attempts. Try again in ${waitText(seconds)}.`);
+    const [count, unit] = seconds < 90 ? [seconds, "second"] : [Math.ceil(seconds / 60), "minute"];
+    super("too_often", `There were too many attempts. Try again in ${counted(count, unit)}.`);
     this.name = "TooOften";
     this.retryAfterSeconds = seconds;
   }
-}
-
-function waitText(seconds: number): string {
-  const [count, unit] = seconds < 90 ? [seconds, "second"] : [Math.ceil(seconds / 60), "minute"];
-  return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }

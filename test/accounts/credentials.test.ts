@@ -40,7 +40,7 @@ test("another password ends every session, this one too, and every known browser
   const second = await tryIn("ada@example.com", goodPassword);
   const fresh = await changePassword(control, passwords, {
     person: ada.person.id,
-    present: goodPassword,
+    password: goodPassword,
     next: nextPassword,
     client: client(ada.browserToken),
     now: noon,
@@ -56,10 +56,10 @@ test("another password ends every session, this one too, and every known browser
 test("a wrong present password, or a next one that will not do, changes nothing", async (t) => {
   const { control, passwords, signUp, client } = await openPeople(t);
   const { person, sessionToken } = await signUp("ada@example.com");
-  const change = (present: string, next: string) =>
+  const change = (password: string, next: string) =>
     changePassword(control, passwords, {
       person: person.id,
-      present,
+      password,
       next,
       client: client(),
       now: noon,

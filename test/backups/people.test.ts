@@ -74,7 +74,7 @@ test("whoever was deleted, removed or demoted after the backup stays so, and a c
   const late = await change(async (control) => {
     await changeRole(control, { ...byAda, person: bob.id, role: "member" });
     await removeMember(control, { ...byAda, person: eve.id });
-    const order = { person: ada.person.id, present: goodPassword, next: nextPassword };
+    const order = { person: ada.person.id, password: goodPassword, next: nextPassword };
     await changePassword(control, passwords, { ...order, client, now: noon });
     return signUp(control, "late@example.com");
   });

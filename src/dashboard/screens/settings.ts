@@ -170,7 +170,7 @@ async function setPassword(request: SignedInRequest): Promise<Reply> {
   const { services, signedIn, form, client, now } = request;
   const { id: person } = signedIn.person;
   const [present, next] = ["present", "next"].map((name) => form.get(name) ?? "");
-  const order = { person, present: present!, next: next!, client, now };
+  const order = { person, password: present!, next: next!, client, now };
   const changed = await changePassword(services.control, services.passwords, order);
   return beginWithNewPassword(request, changed);
 }
