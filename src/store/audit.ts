@@ -129,12 +129,7 @@ export async function removeOldAudit(
       const detail = { removed: numbers.length, before };
       // This entry is written before the deletion, so that it never gets the number of a removed entry.
       await writeAudit(transaction, "audit.pruned", { actor: service, detail, now });
-      await transaction
-        .deleteFrom("audit")
-        .where("number", "<=", numbers.at(-1)!)
-        .where("at", "<", before)
-        .where("action", "!=", keptForGood)
-        .execute();
+      await transaction.deleteFrom("audit").where("number", "in", numbers).execute();
       return numbers.length;
     });
     await yieldToEventLoop();

@@ -3,9 +3,7 @@ import { chmodSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { sqliteFault, StoreFault } from "./store-fault.ts";
 
-export interface Lock {
-  release(): void;
-}
+export type Lock = ReturnType<typeof takeLock>;
 
 /**
  * Takes the lock without waiting.
@@ -13,7 +11,7 @@ export interface Lock {
  * @param busyMessage message of the fault if the lock is already held.
  * @throws StoreFault `busy` if the lock is already held, `full` or `unusable` if the file cannot be created or used.
  */
-export function takeLock(path: string, busyMessage: string): Lock {
+export function takeLock(path: string, busyMessage: string) {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(path, { timeout: 0 });

@@ -53,9 +53,9 @@ export async function readRequests(usage: UsageStore, order: PageOrder) {
   const { account, filter = {}, limit, after } = order;
   const wanted = [sql`request.at >= (select at from request_log_start)`, ...conditionsOf(filter)];
   if (account !== null) wanted.push(sql`request.account = ${account}`);
-  const place = after === undefined ? undefined : readPlace(after);
-  if (place !== undefined)
-    wanted.push(sql`(request.at, request.number) < (${place.at}, ${place.number})`);
+  const [, at, number] = /^(\d{1,15})-(\d{1,15})$/.exec(after ?? "") ?? [];
+  if (at !== undefined)
+    wanted.push(sql`(request.at, request.number) < (${Number(at)}, ${Number(number)})`);
   const { rows: found } = await sql<Row>`
     select request.number, request.at, account, key.word as key, operation.word as operation, status, bytes,
       hundredths / 100.0 as milliseconds, dataset.word as dataset, problem.word as problem, id, query
@@ -68,7 +68,10 @@ export async function readRequests(usage: UsageStore, order: PageOrder) {
     order by request.at desc, request.number desc limit ${limit + 1}`.execute(usage.database);
   const last = found[limit - 1];
   return {
-    requests: found.slice(0, limit).map(requestOf),
+    requests: found.slice(0, limit).map((row): LoggedRequest => {
+      const { number: _, at, id, ...others } = row;
+      return { ...others, at: new Date(at).toISOString(), requestId: readRequestId(id) };
+    }),
     /** Position of the next page; null on the last page. */
     next: found.length > limit ? `${last!.at}-${last!.number}` : null,
   };
@@ -114,19 +117,4 @@ interface Row extends Omit<AnsweredRequest, "requestId"> {
   /** Milliseconds since 1970. */
   at: number;
   id: Uint8Array;
-}
-
-/** Parses `next` of a page: the time and number of its last request. Returns undefined for any other string. */
-function readPlace(text: string): { at: number; number: number } | undefined {
-  const [, at, number] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
-  return at === undefined ? undefined : { at: Number(at), number: Number(number) };
-}
-
-function requestOf(row: Row): LoggedRequest {
-  const { number: _, at, id, ...others } = row;
-  return {
-    ...others,
-    at: new Date(at).toISOString(),
-    requestId: readRequestId(id),
-  };
 }
