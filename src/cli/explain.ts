@@ -38,8 +38,7 @@ export const explainCommand = command({
 /** Returns the public ids that an id may mean: itself, and those of the records with this source id. */
 async function idsMeant(db: DatabaseSync, id: string): Promise<string[]> {
   const { mintId } = await import("#datasets/draft-record.ts");
-  const { readSources } = await import("#datasets/open-generation.ts");
-  const { arraysOf } = await import("#datasets/rows.ts");
+  const { arraysOf, readSources } = await import("#datasets/open-generation.ts");
   const given = "select public_id from canonical where source_id = ?";
   return [
     id,

@@ -1,7 +1,7 @@
 /** The folder of generations: files `<version>.sqlite`, their facts in `<version>.json`, and the pointer `current`. */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { asideShape, replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
+import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
 import { DatasetFault, noDataset, readIfThere } from "./dataset-fault.ts";
 import {
   asPublished,
@@ -211,10 +211,11 @@ const draftFactsName = ".draft.json";
 export function clearLeftovers(folder: string): void {
   settleDraft(folder);
   for (const name of readdirSync(folder))
-    if (name.startsWith(draftName) || (asideShape.test(name) && isOurs(name))) remove(folder, name);
+    if (name.startsWith(draftName) || unfinishedShape.test(name)) remove(folder, name);
 }
 
-const isOurs = (name: string) => /^(?:current|\d{8}T\d{6}Z-[0-9a-f]{8}\.json)\./.test(name);
+/** Pattern of the names of the temporary files that `replaceFile` leaves behind if its process is killed. */
+const unfinishedShape = /^(?:current|\d{8}T\d{6}Z-[0-9a-f]{8}\.json)\.\d+\.tmp$/;
 
 const remove = (folder: string, name: string) => rmSync(join(folder, name), { force: true });
 

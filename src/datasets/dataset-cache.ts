@@ -25,7 +25,6 @@ export function openCache(folder: string) {
   const catalogue = openCatalogue(folder);
   markAsCache(catalogue);
   const { pathOf } = catalogue;
-  const factsOf = (version: string) => join(folder, `${version}.json`);
   const pointer = join(folder, "current");
   /** Reports whether a generation's file is in the folder at full length. Loading checks the part that is served. */
   const has = (generation: Generation) => sizeOf(pathOf(generation.version)) === generation.bytes;
@@ -35,7 +34,7 @@ export function openCache(folder: string) {
   /** Writes a generation's facts beside its file. Returns true if they changed. */
   const noteFacts = (generation: Generation): boolean => {
     const text = factsText(generation);
-    const path = factsOf(generation.version);
+    const path = join(folder, `${generation.version}.json`);
     if (readIfThere(path) === text) return false;
     replaceFile(path, text);
     return true;

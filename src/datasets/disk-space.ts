@@ -1,6 +1,7 @@
 /** Recognizes a full disk, and says what to do about it. */
 import { statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { grouped } from "#words.ts";
 import { draftName, draftTextsName } from "./catalogue.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 
@@ -30,12 +31,10 @@ export function abandonDraft(error: unknown, folder: string, remove: () => void)
       ? "Since the disk has room, a quota or a limit on file sizes (ulimit -f) was reached, or the folder for temporary files (TMPDIR) is full: raise the quota or the limit, or free some space in that folder"
       : "Free some space on that disk; 'gp-records datasets prune' removes old datasets";
   return new DatasetFault(
-    `The new dataset could not be written to ${folder} after ${words(written)} bytes; the disk has ${words(free)} bytes free. Nothing was published. ${advice}.`,
+    `The new dataset could not be written to ${folder} after ${grouped(written)} bytes; the disk has ${grouped(free)} bytes free. Nothing was published. ${advice}.`,
     "full",
     { cause: error },
   );
 }
 
 export const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-
-const words = (bytes: number) => bytes.toLocaleString("en-US");

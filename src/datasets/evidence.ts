@@ -11,8 +11,7 @@ import { cut } from "#records/fields.ts";
 import { namedKinds } from "#records/kinds.ts";
 import { isUnchanged } from "./dataset-hash.ts";
 import type { Generation } from "./generation.ts";
-import { openAs, otherFileWords, refusalOf } from "./open-generation.ts";
-import { arraysOf } from "./rows.ts";
+import { arraysOf, openAs, otherFileWords, refusalOf } from "./open-generation.ts";
 
 const rowsMax = 20;
 

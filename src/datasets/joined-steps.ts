@@ -20,12 +20,17 @@ import {
 import { openReadModel, type ReadModel, runInTurns } from "#search/read-model.ts";
 import { openForBlock } from "#store/whole-file.ts";
 import { type Catalogue, openCatalogue } from "./catalogue.ts";
-import { compareGenerations, type Difference, differingNames, type Members } from "./compare.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 import { type Body, openIndexer } from "./index-records.ts";
 import { openGeneration } from "./open-generation.ts";
 import { openPublications } from "./publications.ts";
-import { lineOf } from "./steps.ts";
+import {
+  compareGenerations,
+  type Difference,
+  differingNames,
+  lineOf,
+  type Members,
+} from "./steps.ts";
 import { readArrays, treeOf } from "./stored-arrays.ts";
 
 /** Changes that a publication made. */
@@ -331,28 +336,23 @@ function openDeparted(path: string, changes: readonly Difference[]): ReadModel {
 /** Reads records in display order, with the GPs and signals that queries for them depend on. */
 function rowsOf(db: DatabaseSync, records: readonly Difference[]): EachKind<Row[]> {
   const found = eachOf(recordKinds, () => new Map<string, Row>());
-  const add = (kind: RecordKind, key: "id" | "position", values: Iterable<string | number>) => {
-    const columns = "id, position, own_length, document";
-    const find = db.prepare(`select ${columns} from ${kind} where ${key} = ?`);
-    for (const value of values) {
-      const row = find.get(value) as unknown as Row | undefined;
-      if (row !== undefined) found[kind].set(row.id, row);
-    }
+  const select = "select id, position, own_length, document from";
+  const byId = eachOf(recordKinds, (kind) => db.prepare(`${select} ${kind} where id = ?`));
+  const signalAt = db.prepare(`${select} signal where position = ?`);
+  const add = (kind: RecordKind, row: unknown) => {
+    if (row !== undefined) found[kind].set((row as Row).id, row as Row);
   };
-  for (const [kind, some] of Map.groupBy(records, (one) => one.kind))
-    add(
-      kind,
-      "id",
-      some.map(({ id }) => id),
-    );
+  for (const { kind, id } of records) add(kind, byId[kind].get(id));
   if (found.gp.size > 0) {
     const { recordsOfGp } = treeOf([...readArrays(db)]) as DatasetIndex;
     const { starts, items } = recordsOfGp.signal;
     for (const { position } of found.gp.values())
-      add("signal", "position", items.subarray(starts[position], starts[position + 1]));
+      for (const at of items.subarray(starts[position], starts[position + 1]))
+        add("signal", signalAt.get(at));
   }
   for (const kind of linkedKinds)
-    add("gp", "id", Array.from(found[kind].values(), ({ document }) => gpsIn(document)).flat());
+    for (const { document } of found[kind].values())
+      for (const gp of gpsIn(document)) add("gp", byId.gp.get(gp));
   return eachOf(recordKinds, (kind) =>
     [...found[kind].values()].toSorted((one, other) => one.position - other.position),
   );

@@ -1,12 +1,11 @@
 /** Opens the file of a generation for reading, and refuses one that this program cannot read. */
 import { existsSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { foldVersion } from "#records/fold.ts";
 import type { Generation } from "./generation.ts";
 import { DatasetFault, unread } from "./dataset-fault.ts";
 import { hashFile } from "./dataset-hash.ts";
 import { formatVersion, type Meta } from "./format.ts";
-import { arraysOf } from "./rows.ts";
 
 /** Returns a URI that opens a file as immutable: SQLite then uses neither locks nor a journal. */
 export const immutableUri = (path: string) =>
@@ -45,6 +44,17 @@ function openAnyFormat(path: string) {
     db?.close();
     throw refusalOf(path, `cannot be read: ${(error as Error).message}`);
   }
+}
+
+/** Returns the rows of any query, one by one. */
+export function arraysOf<Row extends readonly unknown[]>(
+  db: DatabaseSync,
+  sql: string,
+  ...values: SQLInputValue[]
+): Iterable<Row> {
+  const statement = db.prepare(sql);
+  statement.setReturnArrays(true);
+  return statement.iterate(...values) as unknown as Iterable<Row>;
 }
 
 /** Returns the names of a generation's sources, with the time of the last import that changed each. */

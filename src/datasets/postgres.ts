@@ -91,16 +91,14 @@ export function openSharedStore(
   const main = openLastingSession(url);
   const { query } = main;
   const steps = openPublications(folder);
-  let looked: { change: number; kept: Kept } | null = null;
+  let looked: Kept | null = null;
 
   const read = async () => keptOf(catalogue, await readShared(main));
 
   async function look(): Promise<Kept> {
     const [row] = await query<{ change: number }>("select change from dataset_state");
-    if (looked?.change === row!.change) return looked.kept;
-    const state = await readShared(main);
-    looked = { change: state.change, kept: keptOf(catalogue, state) };
-    return looked.kept;
+    if (looked?.change !== row!.change) looked = await read();
+    return looked;
   }
 
   /** Does work that may take long, on a separate connection, which the signal ends. */
@@ -310,7 +308,7 @@ export function openSharedStore(
 
 /** Returns the shared datasets. Those that are only added are in `added` alone. */
 function keptOf({ folder, pathOf }: Catalogue, state: SharedState): Kept {
-  const { current, generations, added, readAt } = state;
+  const { change, current, generations, added, readAt } = state;
   const findReadable = (version: string | null) =>
     generations.find((one) => one.version === version) ?? null;
   return {
@@ -327,6 +325,7 @@ function keptOf({ folder, pathOf }: Catalogue, state: SharedState): Kept {
     findReadable,
     currentVersion: () => current,
     current: () => findReadable(current),
+    change,
     added,
     readAt,
   };

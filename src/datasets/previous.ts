@@ -12,9 +12,8 @@ import {
 } from "./draft-record.ts";
 import { openEvidenceReader } from "./evidence.ts";
 import { tables } from "./format.ts";
-import { readSources } from "./open-generation.ts";
+import { arraysOf, readSources } from "./open-generation.ts";
 import { ownJson, ownPart } from "./render.ts";
-import { arraysOf } from "./rows.ts";
 import type { TextStore } from "./text-store.ts";
 
 /** A record of the previous generation. */

@@ -25,7 +25,7 @@ export interface SharedState {
 }
 
 /** The shared datasets at one moment, listed as those of a folder. */
-export interface Kept extends DatasetList, Pick<SharedState, "added" | "readAt"> {}
+export interface Kept extends DatasetList, Pick<SharedState, "change" | "added" | "readAt"> {}
 
 /** Reads the state in one statement, so that it is consistent. */
 export async function readShared({ query }: Query): Promise<SharedState> {

@@ -1,8 +1,7 @@
 /** Reads a dataset's records one by one, as the API returns them, in little memory however many there are. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Generation } from "#datasets/generation.ts";
-import { openPublished } from "#datasets/open-generation.ts";
-import { arraysOf } from "#datasets/rows.ts";
+import { arraysOf, openPublished } from "#datasets/open-generation.ts";
 import { readArrays, treeOf } from "#datasets/stored-arrays.ts";
 import { embeddedMax, noFunds } from "#operations/page.ts";
 import { declarations } from "#records/declarations.ts";

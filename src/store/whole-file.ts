@@ -19,9 +19,6 @@ export function openForBlock(path: string, flags: string, mode?: number) {
   return { fd, [Symbol.dispose]: () => closeSync(fd) };
 }
 
-/** Pattern of the names of the temporary files that `replaceFile` leaves behind if its process is killed. */
-export const asideShape = /\.\d+\.tmp$/;
-
 /** Replaces a file atomically: writes a temporary file, syncs it, renames it, and syncs the folder. */
 export function replaceFile(path: string, text: string): void {
   const aside = `${path}.${process.pid}.tmp`;

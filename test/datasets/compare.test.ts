@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
-import { compareGenerations } from "#datasets/compare.ts";
-import { lineOf } from "#datasets/steps.ts";
+import { compareGenerations, lineOf } from "#datasets/steps.ts";
 import { cast } from "../support/cast.ts";
 import { importRecords } from "../support/dataset.ts";
 import { day, gp, idOf, imported, principal, signal } from "./published.ts";

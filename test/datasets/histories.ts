@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { type Catalogue, findBefore, openCatalogue } from "#datasets/catalogue.ts";
-import { compareGenerations } from "#datasets/compare.ts";
+import { compareGenerations } from "#datasets/steps.ts";
 import { openChangesReader, publicationsSince } from "#datasets/joined-steps.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { recordKinds } from "#records/kinds.ts";

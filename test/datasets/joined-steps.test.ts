@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { test } from "node:test";
-import { compareGenerations } from "#datasets/compare.ts";
+import { compareGenerations } from "#datasets/steps.ts";
 import { openChangesReader, publicationsSince } from "#datasets/joined-steps.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { importRecords, keepingSteps, temporaryCatalogue } from "../support/dataset.ts";
