@@ -160,17 +160,13 @@ async function readableFolder(
   return folder;
 }
 
-interface DatasetContents extends Pick<Manifest, "dataset" | "pinned" | "publications"> {
-  files: Content[];
-}
-
-const noDatasets: DatasetContents = { dataset: null, pinned: [], publications: [], files: [] };
+const noDatasets = { dataset: null, pinned: [], publications: [], files: [] };
 
 /**
  * Gathers the served dataset, the pinned ones, and the steps of publications. Returns no datasets if none is current.
  * @param temporary folder for copies of the steps, because the originals may be removed meanwhile.
  */
-function datasetContents(dataDir: string, temporary: string): DatasetContents {
+function datasetContents(dataDir: string, temporary: string) {
   const folder = join(dataDir, "datasets");
   if (!existsSync(folder)) return noDatasets;
   const catalogue = openCatalogue(folder);

@@ -24,15 +24,7 @@ const headMembers = {
 };
 
 const count = () => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
-const hash = () => Type.String({ pattern: "^[0-9a-f]{64}$" });
 const version = () => Type.String({ pattern: versionShape.source });
-
-/** RFC 3339 time in UTC, to the millisecond. */
-const time = () =>
-  Type.String({
-    pattern:
-      "^\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$",
-  });
 
 const orNull = (of: object) => Type.Unsafe<unknown>({ anyOf: [of, { type: "null" }] });
 
@@ -47,18 +39,18 @@ const fileSchema = Type.Object({
   /** Path relative to the data folder. */
   path: shortText(),
   bytes: count(),
-  sha256: hash(),
+  sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
 });
 
 const steps = () => Type.Optional(Type.Array(shortText()));
-const stores = { "control.sqlite": steps(), "usage.sqlite": steps() } satisfies Record<
-  StoreName,
-  unknown
->;
 
 const manifestSchema = Type.Object({
   ...headMembers,
-  made_at: time(),
+  /** RFC 3339 time in UTC, to the millisecond. */
+  made_at: Type.String({
+    pattern:
+      "^\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$",
+  }),
   /** Version of the served dataset; null if none was served. */
   dataset: Type.Unsafe<string | null>({ type: ["string", "null"], pattern: versionShape.source }),
   /** Versions of the other datasets in the backup, which are all pinned. */
@@ -70,7 +62,10 @@ const manifestSchema = Type.Object({
   /** True if the backup includes the request log. */
   requests: Type.Boolean(),
   /** Steps of each database's schema. */
-  schema: Type.Object(stores, { additionalProperties: false }),
+  schema: Type.Object(
+    { "control.sqlite": steps(), "usage.sqlite": steps() } satisfies Record<StoreName, unknown>,
+    { additionalProperties: false },
+  ),
   /** All files but the manifest, in archive order. */
   files: Type.Array(fileSchema),
 });

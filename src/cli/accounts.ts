@@ -306,13 +306,9 @@ const changesOf = { yes: true, no: false, default: null } as const;
 const accesses = Object.keys(changesOf) as (keyof typeof changesOf)[];
 const accessOf = ({ changes }: Plan) => accesses.find((one) => changesOf[one] === changes)!;
 
-const planJson = ({ name, quotas, changes, accounts, createdAt }: Plan) => ({
-  name,
-  limits: quotas,
-  changes,
-  accounts,
-  created_at: createdAt,
-});
+const planJson = ({ name, quotas: limits, changes, accounts, createdAt: created_at }: Plan) => {
+  return { name, limits, changes, accounts, created_at };
+};
 
 const planSet = command({
   name: "set",

@@ -55,16 +55,10 @@ export const backupCommand = command({
     });
     return { file, ...made };
   },
-  json: ({ file, manifest, bytes, sha256 }) => ({
-    file,
-    bytes,
-    sha256,
-    made_at: manifest.made_at,
-    dataset: manifest.dataset,
-    pinned: manifest.pinned,
-    requests: manifest.requests,
-    files: manifest.files,
-  }),
+  json: ({ file, manifest, bytes, sha256 }) => {
+    const { made_at, dataset, pinned, requests, files } = manifest;
+    return { file, bytes, sha256, made_at, dataset, pinned, requests, files };
+  },
   text: ({ file, manifest, bytes, sha256 }, { control }) =>
     [
       `Wrote a backup of ${manifest.files.map(({ path }) => path).join(", ")} to ${placeOf(file)}: ${grouped(bytes)} bytes.`,

@@ -56,22 +56,18 @@ export const flag = (name: string, description: string, ...others: string[]) => 
 });
 
 /** Declares an option. Without `parse`, the value is the text. @param parse may throw InvalidArgumentError. */
-export function option<Value = string>(
+export const option = <Value = string>(
   name: string,
   description: string,
   parse?: (text: string) => Value,
-): Parameter<NoInfer<Value> | undefined> {
-  return parameter(optionOf(name, description, parse));
-}
+) => parameter<NoInfer<Value> | undefined>(optionOf(name, description, parse));
 
 /** Declares a required option. */
-export function neededOption<Value = string>(
+export const neededOption = <Value = string>(
   name: string,
   description: string,
   parse?: (text: string) => Value,
-): Parameter<NoInfer<Value>> {
-  return parameter(optionOf(name, description, parse).makeOptionMandatory());
-}
+) => parameter<NoInfer<Value>>(optionOf(name, description, parse).makeOptionMandatory());
 
 function optionOf(name: string, description: string, parse?: (text: string) => unknown): Option {
   const made = new Option(name, description);

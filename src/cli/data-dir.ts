@@ -5,9 +5,6 @@ import { type Actor, type AuditAction, operator, writeAudit } from "#store/audit
 import type { ControlStore, UsageStore } from "#store/stores.ts";
 import type { CliContext } from "./command.ts";
 
-/** Returns DATA_DIR. @throws ConfigFault if any setting is wrong. */
-export const dataDirOf = ({ environment }: CliContext): string => readConfig(environment).dataDir;
-
 /** Opens the control store for some work. Creates and migrates it if needed, unless it is in PostgreSQL. */
 export const withControl = <R>(
   context: CliContext,

@@ -14,7 +14,7 @@ import { type AuditAction, operator } from "#store/audit.ts";
 import { grouped } from "#words.ts";
 import { CommandFault, exitCodes, usageFault } from "./command-fault.ts";
 import { argument, type CliContext, command, family, flag, option } from "./command.ts";
-import { dataDirOf, noteChange, withControl } from "./data-dir.ts";
+import { noteChange, withControl } from "./data-dir.ts";
 import {
   changeDatasets,
   chosenVersion,
@@ -22,11 +22,10 @@ import {
   lookAtDatasets,
   noDataset,
 } from "./datasets-folder.ts";
-import { countText, freedBytes, noteAndPrune, notePruned } from "./datasets-prune.ts";
 import { type FilingsFigures, filingsText } from "./import-filings.ts";
 import { parseCount } from "./option-values.ts";
 import { onOneLine, table, showProgress } from "./output.ts";
-import { applyPending } from "./suppressions.ts";
+import { applyPending, countText, freedBytes, noteAndPrune, notePruned } from "./publishing.ts";
 
 const versionArgument = argument("<version>", "as `datasets list` shows it");
 
@@ -74,15 +73,11 @@ const show = command({
       return { ...kept.find(version), current, file: kept.pathOf(version) };
     }),
   text: ({ records, reports, ...known }, _, context) => {
-    const counts = Object.entries(records).map(([kind, count]) => ({
-      fact: `${kind} records`,
-      value: count,
-    }));
-    const facts = Object.entries(known).map(([name, value]) => ({
-      fact: name.replaceAll("_", " "),
-      value,
-    }));
-    const all = table<{ fact: string; value: unknown }>([...facts, ...counts], ["fact", "value"]);
+    const facts: { fact: string; value: unknown }[] = [
+      ...Object.entries(known).map(([name, value]) => ({ fact: name.replaceAll("_", " "), value })),
+      ...Object.entries(records).map(([kind, value]) => ({ fact: `${kind} records`, value })),
+    ];
+    const all = table(facts, ["fact", "value"]);
     const quality = Object.entries(reports).map(([source, figures]) =>
       ["", `Source '${source}'`, ...filingsText(figures as FilingsFigures, context.now())].join(
         "\n",
@@ -309,7 +304,9 @@ const prune = command({
     return [...removed.map(({ version }) => version), ...kept, sum].join("\n");
   },
   fault: ({ failures: [failure] }, context) =>
-    failure === undefined ? null : dataFolderFault(failure.error, dataDirOf(context)),
+    failure === undefined
+      ? null
+      : dataFolderFault(failure.error, readConfig(context.environment).dataDir),
 });
 
 /** Makes `pin` or `unpin`. @param means text after the version. */

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { createAccount, findAccount } from "#accounts/accounts.ts";
-import { type Config, ConfigFault, isLoopback } from "#config.ts";
+import { type Config, ConfigFault, isLoopback, readConfig } from "#config.ts";
 import { writeSynced } from "#store/whole-file.ts";
 import type { DatasetList } from "#datasets/catalogue.ts";
 import type { DatasetStore } from "#datasets/store.ts";
@@ -16,10 +16,10 @@ import { dayMilliseconds } from "#store/durations.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { grouped } from "#words.ts";
 import type { CliContext } from "./command.ts";
-import { dataDirOf, noteChange, withControl } from "./data-dir.ts";
+import { noteChange, withControl } from "./data-dir.ts";
 import { dataFolderFault, lookAtDatasets } from "./datasets-folder.ts";
 import { showProgress } from "./output.ts";
-import { changePublished } from "./suppressions.ts";
+import { changePublished } from "./publishing.ts";
 
 const demoAccount = "demo";
 
@@ -49,11 +49,6 @@ interface DemoKey {
   expiresAt: string;
 }
 
-interface Demo extends DemoKey {
-  /** Number of records that this start invented; 0 if there was already a dataset. */
-  inventedCount: number;
-}
-
 /** Age that the first dataset is given, in ms, so that the second one has changes since an earlier day. */
 const firstAgeMilliseconds = 4 * dayMilliseconds;
 
@@ -61,8 +56,8 @@ const firstAgeMilliseconds = 4 * dayMilliseconds;
  * Publishes invented records if the data folder has no current dataset, and finds or makes the demo's key.
  * @param size numbers of records; those of the whole demo if left out.
  */
-export async function prepareDemo(context: CliContext, size?: Readonly<DemoSize>): Promise<Demo> {
-  const dataDir = dataDirOf(context);
+export async function prepareDemo(context: CliContext, size?: DemoSize) {
+  const { dataDir } = readConfig(context.environment);
   const now = context.now();
   const earlier = { ...context, now: () => now - firstAgeMilliseconds };
   const progress = showProgress({ isPipedToo: true });
@@ -75,6 +70,7 @@ export async function prepareDemo(context: CliContext, size?: Readonly<DemoSize>
         progress.show(some, `of about ${all} records ${done === "read" ? "invented" : done}`),
     });
     const key = await withControl(context, (control) => demoKey(control, dataDir, now));
+    /** `inventedCount` is 0 if there was already a dataset. */
     return { ...key, inventedCount };
   } catch (error) {
     throw dataFolderFault(error, dataDir);
@@ -86,7 +82,7 @@ export async function prepareDemo(context: CliContext, size?: Readonly<DemoSize>
 interface DemoState {
   /** Name of the function that invents its records. */
   state: "inventEarlier" | "inventRecords";
-  size?: Readonly<DemoSize> | undefined;
+  size?: DemoSize | undefined;
   isWanted(kept: DatasetList): boolean;
   onProgress?(some: number, done: string, all: string): void;
 }
@@ -120,7 +116,7 @@ async function publishState(
 }
 
 /** Publishes the second dataset of a demo, unless there are datasets besides its first. */
-export async function publishSecond(context: CliContext, size: Readonly<DemoSize>): Promise<void> {
+export async function publishSecond(context: CliContext, size: DemoSize): Promise<void> {
   const isWanted = (kept: DatasetList) => {
     const [first, ...others] = kept.list();
     const { gp = 0, principal = 0 } = first?.records ?? {};
@@ -177,8 +173,10 @@ async function findKeptKey(
   return { key, expiresAt: found.expiresAt };
 }
 
-export function demoText(address: string, demo: Demo): string {
-  const { key, expiresAt, inventedCount } = demo;
+export function demoText(
+  address: string,
+  { key, expiresAt, inventedCount }: Awaited<ReturnType<typeof prepareDemo>>,
+): string {
   const until = `${expiresAt.slice(0, 16).replace("T", " ")} UTC`;
   const records = inventedCount > 0 ? ` with ${grouped(inventedCount)} invented records` : "";
   return `

@@ -10,15 +10,7 @@ import { counted, grouped } from "#words.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
 import { firstLines, onOneLine } from "./output.ts";
 
-export interface FilingsSummary {
-  report: FilingsReport;
-  figures: FilingsFigures;
-  unmet: Resolution["unmet"];
-  /** Lowest percentage of vehicles that must have a GP; undefined if any will do. */
-  namedPercentMin: number | undefined;
-  /** `unnamed` if fewer vehicles have a GP. */
-  refusal: "unnamed" | null;
-}
+export type FilingsSummary = Awaited<ReturnType<typeof openFilings>>["summary"];
 
 /** Counts by kind of record: all `records`, and for each member those that have a value. */
 type Filled = Record<string, Record<string, number>>;
@@ -28,6 +20,7 @@ interface FilingsOrder {
   folder: string;
   source: string;
   minConfidence: number;
+  /** Lowest percentage of vehicles that must have a GP; undefined if any will do. */
   namedPercentMin: number | undefined;
   /** Shows a count. @param what name of the counted things, such as "rows read". */
   show?: (count: number, what: string) => void;
@@ -85,9 +78,8 @@ export async function openFilings(
     const figures = filingsFigures(report, resolution, filled);
     const { named, unnamed } = figures.vehicles;
     const isUnnamed = named * 100 < (named + unnamed) * (namedPercentMin ?? 0);
-    const refusal = isUnnamed ? "unnamed" : null;
-    const { unmet } = resolution;
-    const summary: FilingsSummary = { report, figures, unmet, namedPercentMin, refusal };
+    const refusal = isUnnamed ? ("unnamed" as const) : null;
+    const summary = { report, figures, unmet: resolution.unmet, namedPercentMin, refusal };
     const entries = counting(recordsOf(filings, resolution, options), filled, close);
     return { entries, summary, close };
   } catch (error) {

@@ -21,7 +21,6 @@ import {
   parameter,
   type Values,
 } from "./command.ts";
-import type { Cleared } from "./datasets-prune.ts";
 import {
   filingsJson,
   type FilingsSummary,
@@ -31,7 +30,7 @@ import {
 } from "./import-filings.ts";
 import { parseConfidence, parsePercent, parseRejectedMax } from "./option-values.ts";
 import { firstLines, onOneLine, showProgress } from "./output.ts";
-import { changePublished } from "./suppressions.ts";
+import { changePublished, noteAndPrune } from "./publishing.ts";
 
 const args = {
   files: argument("<files...>", "files of the source, read in this order; - for standard input"),
@@ -201,16 +200,7 @@ async function suggest(
   return null;
 }
 
-export interface Imported {
-  given: Order;
-  /** Replaces the names of suppressed people in output. */
-  mask: <Output>(output: Output) => Output;
-  result: ImportResult;
-  /** Summary of an import of filings; undefined for other formats. */
-  filings?: FilingsSummary;
-  /** Datasets deleted after the publication. */
-  cleared: Cleared;
-}
+type Imported = Awaited<ReturnType<typeof publishEntries>>;
 
 /**
  * Imports files. Loads the code for that here, so that no other command waits for it.
@@ -244,7 +234,7 @@ async function publishEntries(
   order: Order,
   context: CliContext,
   open: (store: DatasetStore, show: (count: number, what: string) => void) => Promise<Opened>,
-): Promise<Imported> {
+) {
   const { source } = order;
   await refuseSource(source);
   const progress = showProgress();
@@ -252,7 +242,8 @@ async function publishEntries(
     return await changePublished(context, order, async (store, kept) => {
       const { importSource } = await import("#datasets/publish.ts");
       const { masked } = await import("#datasets/withhold.ts");
-      const mask: Imported["mask"] = (output) => masked(output, kept.suppressions);
+      /** Replaces the names of suppressed people in output. */
+      const mask = <Output>(output: Output): Output => masked(output, kept.suppressions);
       const { entries, summary, close = () => {} } = await open(store, progress.show);
       try {
         const result = await importSource(store, {
@@ -267,8 +258,14 @@ async function publishEntries(
             progress.show(some, `${done === "read" && !summary ? "lines" : "records"} ${done}`),
         });
         progress.clear();
-        const cleared = await noteAndClear(context, store, source, result);
-        return { given: order, mask, result, cleared, ...(summary && { filings: summary }) };
+        const subject = result.published?.version;
+        const { added, updated: changed, removed } = result.changes;
+        const detail = { source, added, changed, removed };
+        const cleared =
+          subject === undefined
+            ? { versions: [], text: "" }
+            : await noteAndPrune(context, store, { action: "dataset.published", subject, detail });
+        return { given: order, mask, result, cleared, filings: summary };
       } finally {
         close();
       }
@@ -276,19 +273,6 @@ async function publishEntries(
   } finally {
     progress.clear();
   }
-}
-
-async function noteAndClear(
-  context: CliContext,
-  store: DatasetStore,
-  source: string,
-  { published, changes: { added, updated: changed, removed } }: ImportResult,
-): Promise<Cleared> {
-  if (published === null) return { versions: [], text: "" };
-  const { noteAndPrune } = await import("./datasets-prune.ts");
-  const detail = { source, added, changed, removed };
-  const change = { action: "dataset.published", subject: published.version, detail } as const;
-  return noteAndPrune(context, store, change);
 }
 
 /** @throws CommandFault if an import may not have this source. */

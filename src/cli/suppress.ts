@@ -14,7 +14,7 @@ import { withControl } from "./data-dir.ts";
 import { changeDatasets } from "./datasets-folder.ts";
 import { parseCount } from "./option-values.ts";
 import { table } from "./output.ts";
-import { applySuppressions } from "./suppressions.ts";
+import { applySuppressions } from "./publishing.ts";
 
 function parseNumber(text: string): string {
   if (/^\d{1,10}$/.test(text) && Number(text) > 0) return text;

@@ -35,20 +35,14 @@ import {
 } from "./world.ts";
 
 /** Numbers of records of each kind, and the seed that decides their content. */
-export interface DemoSize {
-  seed: number;
-  gps: number;
-  principals: number;
-  signals: number;
-  projects: number;
-}
+export type DemoSize = Readonly<typeof demoSize>;
 
 /** Returns the number of records of all kinds. */
-export const recordCount = ({ seed: _seed, ...counts }: Readonly<DemoSize>): number =>
+export const recordCount = ({ seed: _seed, ...counts }: DemoSize): number =>
   Object.values(counts).reduce((sum, count) => sum + count);
 
 /** Size of the dataset that `serve --demo` publishes. A year of real filings has about the same size. */
-export const demoSize: Readonly<DemoSize> = {
+export const demoSize = {
   seed: 20261120,
   gps: 12_000,
   principals: 25_000,
@@ -61,7 +55,7 @@ export const demoSize: Readonly<DemoSize> = {
  * anybody real: hosts end in `.example`, and numbers are beyond those in use. No past event is later than 20 November
  * 2026.
  */
-export function* inventRecords(size: Readonly<DemoSize>): Generator<SourceEntry> {
+export function* inventRecords(size: DemoSize): Generator<SourceEntry> {
   let line = 0;
   for (const { count, invent } of inventorsOf(size))
     for (let number = 1; number <= count; number++) yield entryOf(++line, invent(number));
@@ -71,7 +65,7 @@ export function* inventRecords(size: Readonly<DemoSize>): Generator<SourceEntry>
  * Yields the same source as it was two days earlier: without the latest records, with a few that have since been
  * withdrawn, and with the old values of some that have since changed.
  */
-export function* inventEarlier(size: Readonly<DemoSize>): Generator<SourceEntry> {
+export function* inventEarlier(size: DemoSize): Generator<SourceEntry> {
   const inventors = inventorsOf(size);
   let line = 0;
   for (const { count, invent } of inventors)
@@ -88,7 +82,7 @@ export function* inventEarlier(size: Readonly<DemoSize>): Generator<SourceEntry>
  * Returns a function for each kind that invents its records. Use them in this order, because later kinds refer to
  * earlier ones. `withdrawn` is the number of extra records in the earlier source, as a share of `count`.
  */
-function inventorsOf({ seed, ...size }: Readonly<DemoSize>) {
+function inventorsOf({ seed, ...size }: DemoSize) {
   const gps: InventedGp[] = [];
   const inventGp = gpInventor(seed);
   const invent = (number: number) => (gps[number - 1] = inventGp(number)).record;

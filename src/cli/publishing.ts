@@ -1,16 +1,21 @@
-/** Applies suppressions in commands that publish, including those that a killed command left unapplied. */
+/**
+ * Publishes datasets for commands: first applies all suppressions, including those that a killed command left unapplied,
+ * then notes the publication and deletes old datasets.
+ */
 import { existsSync } from "node:fs";
 import { readConfig } from "#config.ts";
+import { prune, type Pruned } from "#datasets/prune.ts";
 import type { ImportRequest } from "#datasets/publish.ts";
 import type { DatasetStore } from "#datasets/store.ts";
 import type { Suppression } from "#datasets/suppressions.ts";
 import type { Withdrawn } from "#datasets/withdraw.ts";
+import { type Actor, service } from "#store/audit.ts";
 import { controlFile } from "#store/sqlite-file.ts";
 import type { ControlStore } from "#store/stores.ts";
+import { counted, grouped } from "#words.ts";
 import type { CliContext } from "./command.ts";
-import { withControl } from "./data-dir.ts";
+import { type Change, noteChange, withControl } from "./data-dir.ts";
 import { changeDatasets } from "./datasets-folder.ts";
-import { noteAndPrune } from "./datasets-prune.ts";
 
 /** Changes the datasets under the import lock, after applying all unapplied suppressions unless it is a dry run. */
 export const changePublished = <R>(
@@ -64,4 +69,45 @@ export async function applySuppressions(
   if (version !== undefined)
     await noteAndPrune(context, store, { action: "dataset.published", subject: version });
   return withdrawn;
+}
+
+export const freedBytes = ({ removed }: Pruned) =>
+  removed.reduce((sum, { bytes }) => sum + bytes, 0);
+
+export const countText = ({ removed: { length } }: Pruned) => counted(length, "dataset");
+
+/**
+ * Writes a publication to the audit log, and deletes datasets and steps that DATASETS_KEEP and CHANGES_DAYS no longer
+ * cover. The publication is done, so a failure here is only a warning. The caller holds the import lock.
+ */
+export async function noteAndPrune(context: CliContext, store: DatasetStore, publication: Change) {
+  await noteChange(context, publication);
+  const { datasetsKeep: keep } = readConfig(context.environment);
+  const warn = (what: string, { message }: Error) =>
+    context.reportError(
+      `warning: The dataset is published, but ${what} could not be deleted (${message}). Correct the cause; the next publication, or 'gp-records datasets prune', tries again.`,
+    );
+  let pruned: Pruned = { removed: [], pinned: [], failures: [] };
+  // A damaged list of publications must not prevent the deletion of old datasets.
+  await store.forgetSteps().catch((error: Error) => warn("the changes of old publications", error));
+  try {
+    if (keep > 0) pruned = await prune(store, { keep, isAutomatic: true, isDryRun: false });
+  } catch (error) {
+    warn("old datasets", error as Error);
+  }
+  for (const { version, error } of pruned.failures) warn(`the old dataset ${version}`, error);
+  await notePruned(context, pruned, service);
+  const versions = pruned.removed.map(({ version }) => version);
+  const sentence = `Deleted ${countText(pruned)} older than the newest ${keep} (DATASETS_KEEP) and freed ${grouped(freedBytes(pruned))} bytes.`;
+  /** `text` is a sentence about the deleted datasets; empty if none was deleted. */
+  return { versions, text: versions.length === 0 ? "" : sentence };
+}
+
+export async function notePruned(
+  context: CliContext,
+  { removed }: Pruned,
+  actor: Actor,
+): Promise<void> {
+  for (const { version: subject } of removed)
+    await noteChange(context, { actor, action: "dataset.pruned", subject });
 }
