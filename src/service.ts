@@ -10,7 +10,6 @@ import type { Generation } from "#datasets/generation.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import { openPublications } from "#datasets/publications.ts";
 import type { Load } from "#datasets/start-load.ts";
-import type { ExportOffers } from "#exports/offers.ts";
 import { openAnswerCache } from "#gateway/answer-cache.ts";
 import { openGateway } from "#gateway/gateway.ts";
 import { openOperations, openReads } from "#gateway/read-operation.ts";
@@ -114,7 +113,16 @@ export async function openService(
   const life = { state: "starting" as ServiceState };
   let missed: ReturnType<typeof missedContact> = null;
   const browse = () => (missed === null ? config.browse : "members");
-  const offers = config.exports ? await openOffers(config, log, program, model) : null;
+  // Loaded only if it is used.
+  const offers = config.exports
+    ? (await import("#exports/offers.ts")).openExportOffers({
+        folder: join(dataDir, "datasets"),
+        served: () => served?.parts.version ?? null,
+        program,
+        onMade: (dataset, file, milliseconds) =>
+          log.info({ dataset, file, ms: Math.round(milliseconds) }, "an export was made"),
+      })
+    : null;
   const datasets = await followDatasets(config, log, {
     ahead,
     program,
@@ -283,23 +291,6 @@ export async function openService(
      */
     stop: () => (stopping ??= stop()),
   };
-}
-
-/** Opens the exports of whole datasets. Their code is loaded only here. */
-async function openOffers(
-  { dataDir }: Config,
-  log: Logger,
-  program: string,
-  model: HttpDependencies["model"],
-): Promise<ExportOffers> {
-  const { openExportOffers } = await import("#exports/offers.ts");
-  return openExportOffers({
-    folder: join(dataDir, "datasets"),
-    served: () => model()?.parts.version ?? null,
-    program,
-    onMade: (dataset, file, milliseconds) =>
-      log.info({ dataset, file, ms: Math.round(milliseconds) }, "an export was made"),
-  });
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Folders for making and restoring backups, and the completion of a restore that was killed after it was decided. */
 import { existsSync, readdirSync, renameSync, rmSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { takeLock, type Lock } from "#store/lock.ts";
+import { takeLock } from "#store/lock.ts";
 import { syncPath } from "#store/whole-file.ts";
 
 /** Folder in which a restore is prepared. A leftover means nothing; the next restore removes it. */
@@ -30,30 +30,27 @@ const parts = ["-journal", "-wal", "-shm", ""];
  */
 export function finishRestore(dataDir: string): void {
   if (!existsSync(join(dataDir, decidedFolder))) return;
-  const locks = takeBothLocks(dataDir);
-  try {
-    putInPlace(dataDir);
-  } finally {
-    for (const lock of locks) lock.release();
-  }
+  using _locks = takeBothLocks(dataDir);
+  putInPlace(dataDir);
 }
 
 /**
- * Takes both locks of a data folder, so that nobody serves it or changes its datasets.
+ * Takes both locks of a data folder until the result is disposed of, so that nobody serves it or changes its datasets.
  * @throws StoreFault `busy` if another process holds one of them.
  */
-export function takeBothLocks(dataDir: string): Lock[] {
-  const server = takeLock(
-    join(dataDir, "server.lock"),
+export function takeBothLocks(dataDir: string): DisposableStack {
+  using locks = new DisposableStack();
+  const take = (name: string, busy: string) =>
+    locks.adopt(takeLock(join(dataDir, name), busy), ({ release }) => release());
+  take(
+    "server.lock",
     `A server or a restore is using ${dataDir}. Stop the server, or wait until the restore has finished, and try again.`,
   );
-  try {
-    const busy = `Another command is changing the datasets in ${dataDir}. Try again when it has finished.`;
-    return [server, takeLock(join(dataDir, "import.lock"), busy)];
-  } catch (error) {
-    server.release();
-    throw error;
-  }
+  take(
+    "import.lock",
+    `Another command is changing the datasets in ${dataDir}. Try again when it has finished.`,
+  );
+  return locks.move();
 }
 
 /** Commits a complete, synced draft. From then on the restore is completed in any case. */

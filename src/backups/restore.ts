@@ -77,7 +77,7 @@ export interface Restored extends ReturnType<typeof reportOf> {
 export async function restoreBackup(order: FolderOrder): Promise<Restored> {
   const { dataDir, mayReplace, isTrial, now } = order;
   makePrivateFolder(dataDir);
-  const locks = takeBothLocks(dataDir);
+  using _locks = takeBothLocks(dataDir);
   const draft = join(dataDir, draftFolder);
   try {
     if (existsSync(join(dataDir, decidedFolder))) putInPlace(dataDir);
@@ -106,7 +106,6 @@ export async function restoreBackup(order: FolderOrder): Promise<Restored> {
     return { ...(await readBack(prepared, dataDir, dataDir, now)), replaced };
   } finally {
     rmSync(draft, { recursive: true, force: true });
-    for (const lock of locks) lock.release();
   }
 }
 
@@ -126,24 +125,19 @@ function freeName(dataDir: string, now: number): string {
 }
 
 /** A backup that may be put in place, and the facts with which its keys are compared. */
-interface Prepared {
-  manifest: Manifest;
-  /** Facts of the former installation; null if there is nothing to compare with. */
-  present: ControlFacts | null;
-  /** Facts of the backup, before endings are written into its database. */
-  backup: ControlFacts;
-}
+type Prepared = Awaited<ReturnType<typeof prepare>>;
 
 /**
  * Unpacks a backup into a data folder. Unless endings are to be undone, ends whatever ended in the former installation.
  * @param folder empty folder.
  * @throws BackupFault if the backup does not allow it.
  */
-export async function prepare(order: RestoreOrder, folder: string): Promise<Prepared> {
+export async function prepare(order: RestoreOrder, folder: string) {
   const manifest = await unpack(order.archive, folder);
   for (const name of ["datasets", "counts"])
     mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
   const present = await presentFacts(order, manifest);
+  // Read before endings are written into the database.
   const backup = await readControlFacts(controlFile(folder));
   await changeControl(order, { manifest, present, backup }, folder);
   if (!manifest.control_only) await withdrawAll(folder, order.now);

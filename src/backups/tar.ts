@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { BackupFault } from "./backup-fault.ts";
 import type { ManifestFile } from "./manifest.ts";
 
-/** A file to archive. */
 export interface Content extends ManifestFile {
   read(): AsyncIterable<Buffer>;
 }
@@ -11,18 +10,13 @@ export interface Content extends ManifestFile {
 /** Function that accepts the next bytes, and resolves when it is ready for more. */
 export type Sink = (bytes: Buffer) => Promise<void>;
 
-export interface Written {
-  bytes: number;
-  /** SHA-256 of the whole archive, as `sha256sum` prints it. */
-  sha256: string;
-}
+export type Written = Awaited<ReturnType<typeof writeTar>>;
 
-/** Writes an archive. @throws BackupFault if a file's size or SHA-256 is not as given; the archive is then useless. */
-export async function writeTar(
-  files: readonly Content[],
-  nowMilliseconds: number,
-  sink: Sink,
-): Promise<Written> {
+/**
+ * Writes an archive. Returns its size and its SHA-256, as `sha256sum` prints it.
+ * @throws BackupFault if a file's size or SHA-256 is not as given; the archive is then useless.
+ */
+export async function writeTar(files: readonly Content[], nowMilliseconds: number, sink: Sink) {
   const digest = createHash("sha256");
   let bytes = 0;
   const put = async (piece: Buffer) => {

@@ -58,7 +58,6 @@ const quotaOption = (name: string, seconds: string) =>
     parseQuota,
   );
 
-/** Options that set the quotas of an account or a plan. */
 const quotaOptions = {
   minute: quotaOption("minute", "60"),
   hour: quotaOption("hour", "3,600"),

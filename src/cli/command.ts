@@ -62,7 +62,6 @@ export const option = <Value = string>(
   parse?: (text: string) => Value,
 ) => parameter<NoInfer<Value> | undefined>(optionOf(name, description, parse));
 
-/** Declares a required option. */
 export const neededOption = <Value = string>(
   name: string,
   description: string,

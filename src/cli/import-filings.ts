@@ -206,7 +206,6 @@ export type FilingsFigures = ReturnType<typeof filingsFigures>;
 /** Figures and, during an import, what it left out. */
 type Said = FilingsFigures & Partial<ReturnType<typeof filingsJson>>;
 
-/** Returns lines for people. */
 export function filingsText(said: Said, nowMilliseconds: number): string[] {
   const { files_left_out: leftOut, rejected_rows = [], corrections_unmet = [] } = said;
   const files = Object.entries(said.files).map(([kind, count]) =>

@@ -129,7 +129,6 @@ const csv = command({
   ...outcome,
 });
 
-/** Options of an import of filings. */
 export const secOptions = {
   source: parameter<string>(
     new Option("--source <name>", "name of the source whose records are replaced").default("sec"),
@@ -223,7 +222,6 @@ async function runImport(
   }));
 }
 
-/** Opened files of a source. */
 interface Opened extends Pick<ImportRequest, "entries"> {
   summary?: FilingsSummary;
   close?: () => void;

@@ -1,4 +1,4 @@
-/** Reads moments, counts, shares and durations from the command line. */
+/** Reads moments, counts, shares and durations from the command line. Other text is an InvalidArgumentError. */
 import { InvalidArgumentError } from "commander";
 import type { RejectedMax } from "#datasets/publish.ts";
 import { existsInCalendar } from "#records/fields.ts";
@@ -25,14 +25,12 @@ export function parseMoment(text: string): (now: number) => number {
 const timeOf = (text: string): number =>
   existsInCalendar(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
 
-/** Reads a count. @throws InvalidArgumentError if it is not a whole number from 1 to 999999999. */
 export function parseCount(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text))
     throw new InvalidArgumentError("Write a whole number from 1 to 999999999.");
   return Number(text);
 }
 
-/** Reads a number of lines, or a share of them. @throws InvalidArgumentError if it is neither. */
 export function parseRejectedMax(text: string): RejectedMax {
   const [, count, percent] = /^(\d{1,9})(%?)$/.exec(text) ?? [];
   if (count === undefined || (percent === "%" && Number(count) > 100))
@@ -42,7 +40,6 @@ export function parseRejectedMax(text: string): RejectedMax {
   return percent === "%" ? { percent: Number(count) } : { lines: Number(count) };
 }
 
-/** Reads a share such as `60%`. @throws InvalidArgumentError if it is not a whole percentage from 0% to 100%. */
 export function parsePercent(text: string): number {
   const [, percent] = /^(\d{1,3})%$/.exec(text) ?? [];
   if (percent === undefined || Number(percent) > 100)
@@ -50,7 +47,6 @@ export function parsePercent(text: string): number {
   return Number(percent);
 }
 
-/** Reads a confidence. @throws InvalidArgumentError if it is not a number from 0 to 1, with at most three decimals. */
 export function parseConfidence(text: string): number {
   if (!/^(?:0(?:\.\d{1,3})?|1(?:\.0{1,3})?)$/.test(text))
     throw new InvalidArgumentError(

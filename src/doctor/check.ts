@@ -1,6 +1,6 @@
 /** Runs doctor's checks, and defines their findings. A check changes nothing. */
 import { resolve } from "node:path";
-import { type Config, ConfigFault, readConfig } from "#config.ts";
+import { ConfigFault, readConfig } from "#config.ts";
 import type { EnvironmentFile } from "#config/environment-file.ts";
 
 export type Status = "ok" | "warn" | "fail";
@@ -19,17 +19,14 @@ export interface Check {
   look(examined: Examined): readonly Finding[] | Promise<readonly Finding[]>;
 }
 
-/** Facts that the checks examine. */
-export interface Examined {
-  /** Absolute path of the data folder, which need not exist. */
-  dataDir: string;
+interface Given {
   environment: Readonly<Record<string, string | undefined>>;
   /** The `.env` file, whether it was read or ignored; null if there is none. */
   environmentFile: EnvironmentFile | null;
-  /** Settings; null if one is wrong, which `configFaults` then names. */
-  config: Config | null;
-  configFaults: readonly string[];
 }
+
+/** Facts that the checks examine. `config` is null if a setting is wrong, which `configFaults` then names. */
+export type Examined = Given & ReturnType<typeof readSettings>;
 
 export const ok = (found: string): Finding => ({ status: "ok", found, mend: null });
 export const warn = (found: string, mend: string): Finding => ({ status: "warn", found, mend });
@@ -43,8 +40,6 @@ export interface Result extends Finding {
   check: string;
 }
 
-type Given = Pick<Examined, "environment" | "environmentFile">;
-
 /** Runs all checks, one after another. A check that throws does not stop the others. */
 export async function examine(checks: readonly Check[], given: Given): Promise<Result[]> {
   const examined = { ...given, ...readSettings(given.environment) };
@@ -55,7 +50,10 @@ export async function examine(checks: readonly Check[], given: Given): Promise<R
   return results;
 }
 
-/** Reads the settings. Returns the data folder even if another setting is wrong, because any text names a folder. */
+/**
+ * Reads the settings. Returns the data folder's absolute path even if another setting is wrong, because any text names a
+ * folder, which need not exist.
+ */
 function readSettings(environment: Given["environment"]) {
   const { DATA_DIR } = environment;
   const dataDir = resolve(readConfig({ DATA_DIR }).dataDir);

@@ -5,9 +5,7 @@ import { type Check, fail, type Finding, ok, warn } from "./check.ts";
 
 export const dataFolder: Check = {
   name: "folder",
-  look({ dataDir }) {
-    return [judgeFolder(dataDir)];
-  },
+  look: ({ dataDir }) => [judgeFolder(dataDir)],
 };
 
 function judgeFolder(dataDir: string): Finding {

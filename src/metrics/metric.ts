@@ -57,13 +57,7 @@ export const gaugeBy = (
 });
 
 /** A counter with labels. It counts each combination of their values. */
-export interface Tally extends Metric {
-  /**
-   * Counts an event with a value for each label. Values must come from closed lists, because each combination is kept
-   * for ever.
-   */
-  add(...values: readonly (string | number)[]): void;
-}
+export type Tally = ReturnType<typeof openTally>;
 
 /**
  * Count of one combination of values. Cells form a tree with a level for each label: joining values into a key is
@@ -83,7 +77,7 @@ export function openTally(
   help: string,
   labelNames: readonly string[],
   known: readonly (readonly (string | number)[])[] = [],
-): Tally {
+) {
   const root = makeCell();
   const cells: Cell[] = [];
   const cellOf = (values: readonly (string | number)[]): Cell => {
@@ -98,9 +92,13 @@ export function openTally(
   for (const values of known) cellOf(values);
   return {
     name,
-    type: "counter",
+    type: "counter" as const,
     help,
-    add: (...values) => void cellOf(values).value++,
+    /**
+     * Counts an event with a value for each label. Values must come from closed lists, because each combination is kept
+     * for ever.
+     */
+    add: (...values: readonly (string | number)[]) => void cellOf(values).value++,
     samples: () => cells,
   };
 }
