@@ -253,14 +253,12 @@ export async function presentControl({
   dataDir,
   databaseUrl,
 }: Installation): Promise<ControlFacts | null> {
-  if (databaseUrl !== null) return databaseFacts(databaseUrl);
-  const file = controlFile(dataDir);
-  return existsSync(file) ? readControlFacts(file) : null;
-}
-
-async function databaseFacts(url: string): Promise<ControlFacts | null> {
+  if (databaseUrl === null) {
+    const file = controlFile(dataDir);
+    return existsSync(file) ? readControlFacts(file) : null;
+  }
   const { withSession } = await import("#store/postgres.ts");
-  return withSession(url, (session) =>
+  return withSession(databaseUrl, (session) =>
     session.inTransaction(async () => {
       const sql = "select to_regclass('account') is null as \"isEmpty\"";
       const [found] = await session.query<{ isEmpty: boolean }>(sql);

@@ -203,21 +203,17 @@ function datasetContents(dataDir: string, temporary: string) {
  */
 function gatherSteps(folder: string, current: string, temporary: string): Publication[] {
   const publications = openPublications(folder);
-  const noted = listOf(publications, current);
+  let noted: readonly Publication[] = [];
+  try {
+    noted = publications.list(current);
+  } catch (error) {
+    // A backup does without a damaged list, of which each publication warns.
+    if (!(error instanceof DatasetFault)) throw error;
+  }
   if (noted.at(-1)?.version !== current) return [];
   return noted.map((one) =>
     one.step !== null && copyStep(publications, one, temporary) ? one : { ...one, step: null },
   );
-}
-
-/** Lists publications. Returns none if the list is damaged: a backup does without it, and each publication warns. */
-function listOf(publications: Publications, current: string): readonly Publication[] {
-  try {
-    return publications.list(current);
-  } catch (error) {
-    if (error instanceof DatasetFault) return [];
-    throw error;
-  }
 }
 
 /** Copies a step. Returns false and leaves no copy if the step is missing or incomplete. */

@@ -15,8 +15,12 @@ export const decidedFolder = ".restore";
 /** Subfolder for the new files. A `replaced-` folder beside it receives the old ones and always keeps its name. */
 export const newFolder = "new";
 const replacedName = /^replaced-/;
-export const replacedFolder = (nowMilliseconds: number) =>
-  `replaced-${new Date(nowMilliseconds).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
+/** Returns an unused name for the old data, because two restores may happen in the same second. */
+export function replacedFolder(dataDir: string, nowMilliseconds: number): string {
+  const time = new Date(nowMilliseconds).toISOString().slice(0, 19).replaceAll(/[-:]/g, "");
+  const name = `replaced-${time}Z`;
+  return existsSync(join(dataDir, name)) ? replacedFolder(dataDir, nowMilliseconds + 1000) : name;
+}
 
 /** Names in the data folder that a restore replaces, each as a whole. */
 export const restoredNames = ["control.sqlite", "usage.sqlite", "datasets", "counts"] as const;

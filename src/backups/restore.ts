@@ -87,7 +87,7 @@ export async function restoreBackup(order: FolderOrder): Promise<Restored> {
         `${dataDir} already has data (${present.join(", ")}). Nothing was changed. Restore into an empty folder with --to; or, without --to, add --replace to move the data in DATA_DIR aside.`,
       );
     rmSync(draft, { recursive: true, force: true });
-    mkdirSync(join(draft, freeName(dataDir, now)), { recursive: true, mode: 0o700 });
+    mkdirSync(join(draft, replacedFolder(dataDir, now)), { recursive: true, mode: 0o700 });
     mkdirSync(join(draft, newFolder), { mode: 0o700 });
     const fresh = join(draft, newFolder);
     const prepared = await prepare(order, fresh);
@@ -117,12 +117,6 @@ const presentNames = (dataDir: string): string[] =>
       ? readdirSync(join(dataDir, name)).length > 0
       : stats !== undefined;
   });
-
-/** Returns an unused name for the old data, because two restores may happen in the same second. */
-function freeName(dataDir: string, now: number): string {
-  const name = replacedFolder(now);
-  return existsSync(join(dataDir, name)) ? freeName(dataDir, now + 1000) : name;
-}
 
 /** A backup that may be put in place, and the facts with which its keys are compared. */
 type Prepared = Awaited<ReturnType<typeof prepare>>;

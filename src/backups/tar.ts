@@ -106,16 +106,7 @@ const blockBytes = 512;
 const paddingBytes = (bytes: number) => (blockBytes - (bytes % blockBytes)) % blockBytes;
 
 // https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html, "ustar Interchange Format"
-const at = {
-  mode: 100,
-  owner: 108,
-  group: 116,
-  size: 124,
-  time: 136,
-  checksum: 148,
-  type: 156,
-  magic: 257,
-};
+const at = { mode: 100, size: 124, time: 136, checksum: 148, type: 156, magic: 257 };
 const sizeDigits = 11;
 const largestOctal = 8 ** sizeDigits - 1;
 const plainFile = "0";
@@ -124,10 +115,13 @@ const plainFile = "0";
 export function encodeHeader({ path, bytes }: TarEntry, timeSeconds: number): Buffer {
   const header = Buffer.alloc(blockBytes);
   header.write(path, 0, 100, "latin1");
-  header.write("0000600\0", at.mode, "latin1");
-  header.write("0000000\0", at.owner, "latin1");
-  header.write("0000000\0", at.group, "latin1");
-  writeSize(header, bytes);
+  // The mode, and `root` as owner and group.
+  header.write(`0000600\0${"0000000\0".repeat(2)}`, at.mode, "latin1");
+  if (bytes <= largestOctal) header.write(`${octal(bytes, sizeDigits)}\0`, at.size, "latin1");
+  else {
+    header.writeBigUInt64BE(BigInt(bytes), at.size + 4);
+    header[at.size] = 0x80;
+  }
   header.write(`${octal(timeSeconds, sizeDigits)}\0`, at.time, "latin1");
   header.write(plainFile, at.type, "latin1");
   header.write("ustar\u000000", at.magic, "latin1");
@@ -147,15 +141,6 @@ export function decodeHeader(header: Buffer): TarEntry | null {
   if (textAt(header, at.type, 1) !== plainFile)
     throw new Error(`'${path}' in it is not a plain file`);
   return { path, bytes: readSize(header) };
-}
-
-function writeSize(header: Buffer, bytes: number): void {
-  if (bytes <= largestOctal) {
-    header.write(`${octal(bytes, sizeDigits)}\0`, at.size, "latin1");
-    return;
-  }
-  header.writeBigUInt64BE(BigInt(bytes), at.size + 4);
-  header[at.size] = 0x80;
 }
 
 const readSize = (header: Buffer) =>

@@ -6,22 +6,18 @@ import type { ControlStore, UsageStore } from "#store/stores.ts";
 import type { CliContext } from "./command.ts";
 
 /** Opens the control store for some work. Creates and migrates it if needed, unless it is in PostgreSQL. */
-export const withControl = <R>(
-  context: CliContext,
-  work: (control: ControlStore) => Promise<R>,
-): Promise<R> => withStore(context, ({ openControl }) => openControl, work);
+export const withControl = <R>(context: CliContext, work: (control: ControlStore) => Promise<R>) =>
+  withStore(context, ({ openControl }) => openControl, work);
 
-export const withUsage = <R>(
-  context: CliContext,
-  work: (usage: UsageStore) => Promise<R>,
-): Promise<R> => withStore(context, ({ openUsage }) => openUsage, work);
+export const withUsage = <R>(context: CliContext, work: (usage: UsageStore) => Promise<R>) =>
+  withStore(context, ({ openUsage }) => openUsage, work);
+
+type Stores = typeof import("#store/stores.ts");
 
 /** Opens a store for some work, and finishes an interrupted restore first. Loads the stores' code when called. */
 async function withStore<S extends ControlStore | UsageStore, R>(
   { environment }: CliContext,
-  openOf: (
-    stores: typeof import("#store/stores.ts"),
-  ) => (dataDir: string, config: Config) => Promise<S>,
+  openOf: (stores: Stores) => (dataDir: string, config: Config) => Promise<S>,
   work: (store: S) => Promise<R>,
 ): Promise<R> {
   const config = readConfig(environment);

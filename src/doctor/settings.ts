@@ -1,7 +1,7 @@
 /** Checks the settings and what they name: database, counting server and ports. */
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { localUrl, missedLinks } from "#config.ts";
+import { type Config, localUrl, missedLinks } from "#config.ts";
 import type { EnvironmentFile } from "#config/environment-file.ts";
 import { type Engine, probe, sentenceOf, within } from "#limits/shared-counters.ts";
 import { DomainError } from "#store/store-fault.ts";
@@ -103,10 +103,7 @@ export const port: Check = {
   },
 };
 
-interface Place {
-  host: string;
-  port: number;
-}
+type Place = Pick<Config, "host" | "port">;
 
 /** Checks one address. @param hostSetting,portSetting names of the settings that define it. */
 async function findingOf(place: Place, hostSetting: string, portSetting: string): Promise<Finding> {
