@@ -122,9 +122,7 @@ export function accountUrl({ publicUrl, host }: Pick<Config, "publicUrl" | "host
  * Returns what people on other machines lack without `PUBLIC_URL`, and the remedy, each without a full stop. Returns
  * null if they lack nothing. Cannot detect a proxy on this machine through which others may reach the service.
  */
-export function missedLinks(
-  config: Pick<Config, "host" | "port" | "publicUrl" | "smtpUrl">,
-): { found: string; mend: string } | null {
+export function missedLinks(config: Pick<Config, "host" | "port" | "publicUrl" | "smtpUrl">) {
   const { host, port, publicUrl, smtpUrl } = config;
   if (publicUrl !== null) return null;
   if (!isLoopback(host))

@@ -100,22 +100,16 @@ function keyEndings(now: KeyFacts, then: KeyFacts): Found[] {
 }
 
 /** Returns an account's endings, with its name from the backup, because a closed account loses its name. */
-const accountEndings = ({ id, suspended_at, closed_at }: AccountTable, then: AccountTable) =>
-  timeEndings({ id, name: then.name, account: then.name }, [
-    [
-      "suspended",
-      suspended_at,
-      then.suspended_at,
-      (transaction) =>
-        transaction.updateTable("account").set({ suspended_at }).where("id", "=", id).execute(),
-    ],
-    [
-      "closed",
-      closed_at,
-      then.closed_at,
-      (transaction) => closeRows(transaction, { account: then.number, id, at: closed_at! }),
-    ],
+function accountEndings({ id, suspended_at, closed_at }: AccountTable, then: AccountTable) {
+  const suspend = (transaction: ControlTransaction) =>
+    transaction.updateTable("account").set({ suspended_at }).where("id", "=", id).execute();
+  const close = (transaction: ControlTransaction) =>
+    closeRows(transaction, { account: then.number, id, at: closed_at! });
+  return timeEndings({ id, name: then.name, account: then.name }, [
+    ["suspended", suspended_at, then.suspended_at, suspend],
+    ["closed", closed_at, then.closed_at, close],
   ]);
+}
 
 /** Returns a person's endings. Returns none for a person whom the present installation never had. */
 function personEndings(present: ControlFacts, then: PersonTable): Found[] {

@@ -51,20 +51,12 @@ interface BackupOrder extends Installation {
   hasRequests: boolean;
 }
 
-export interface MadeBackup extends Written {
-  manifest: Manifest;
-}
-
 /**
  * Writes a backup to a file.
  * @param mayReplace true to replace an existing file of this name.
  * @throws DatasetFault, or a DomainError such as BackupFault, if the backup cannot be made. No new file is left behind.
  */
-export function backupToFile(
-  order: BackupOrder,
-  file: string,
-  mayReplace: boolean,
-): Promise<MadeBackup> {
+export function backupToFile(order: BackupOrder, file: string, mayReplace: boolean) {
   const place = resolve(file);
   const refuseExisting = () => {
     if (!mayReplace && existsSync(place))
@@ -92,7 +84,7 @@ export function backupToFile(
 }
 
 /** Writes a backup to a stream. @throws as `backupToFile` does. */
-export function backupToStream(order: BackupOrder, sink: Sink): Promise<MadeBackup> {
+export function backupToStream(order: BackupOrder, sink: Sink) {
   return withTemporaryFolder(join(tmpdir(), "gp-records-backup"), async (folder) => {
     const { manifest, files } = await gatherContents(order, folder);
     return { manifest, ...(await writeTar(files, order.now, sink)) };

@@ -96,10 +96,7 @@ const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
  * @param path start of the folder's path, to which `.tmp-` and six characters are added.
  * @param work function that must yield to the event loop now and then, or no signal is handled.
  */
-export async function withTemporaryFolder<R>(
-  path: string,
-  work: (folder: string) => Promise<R>,
-): Promise<R> {
+export async function withTemporaryFolder<R>(path: string, work: (folder: string) => Promise<R>) {
   const folder = mkdtempSync(`${path}.tmp-`);
   const remove = () => rmSync(folder, { recursive: true, force: true });
   const onSignal = (signal: NodeJS.Signals) => {

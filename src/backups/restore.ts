@@ -142,11 +142,7 @@ export async function prepare(order: RestoreOrder, folder: string) {
  * Keeps the data folder's counts if they fit the backup's accounts. For a backup of the control store alone, also keeps
  * the datasets, and the usage unless it belongs to other accounts.
  */
-function addWhatStays(
-  { manifest, present, backup }: Prepared,
-  dataDir: string,
-  fresh: string,
-): void {
+function addWhatStays({ manifest, present, backup }: Prepared, dataDir: string, fresh: string) {
   const hasSame = present !== null && hasSameNumbers(present, backup);
   // Used quota stays used, so that nobody gains quota by a restore.
   const counts = join(dataDir, "counts");
@@ -243,12 +239,7 @@ function settle(folder: string, dataDir: string): void {
 }
 
 /** Reads the result back. @param folder the data folder, or a trial's draft, which lacks what stays in `dataDir`. */
-async function readBack(
-  prepared: Prepared,
-  folder: string,
-  dataDir: string,
-  now: number,
-): Promise<Omit<Restored, "replaced">> {
+async function readBack(prepared: Prepared, folder: string, dataDir: string, now: number) {
   const datasets = [folder, dataDir].find((one) => existsSync(join(one, "datasets")))!;
   return {
     ...reportOf(prepared, await readControlFacts(controlFile(folder)), now),

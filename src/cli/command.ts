@@ -29,7 +29,6 @@ interface Parameter<Value> {
 
 type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 
-/** Values of parameters, by their names. */
 export type Values<P extends Parameters> = {
   readonly [Name in keyof P]: P[Name] extends Parameter<infer Value> ? Value : never;
 };

@@ -40,7 +40,7 @@ const list = command({
       const generations = kept.versions().filter(kept.has).map(kept.find);
       return generations.map((generation) => ({
         version: generation.version,
-        records: recordTotal(generation),
+        records: Object.values(generation.records).reduce((a, b) => a + b),
         current: generation.version === current,
         staged: isStaged(generation),
         outdated: isOutdated(generation, current),
@@ -57,8 +57,6 @@ const list = command({
 });
 
 const states = ["current", "staged", "outdated", "pinned"] as const;
-
-const recordTotal = ({ records }: Generation) => Object.values(records).reduce((a, b) => a + b);
 
 const show = command({
   name: "show",

@@ -43,12 +43,6 @@ export function demoConfig(config: Config, environment: CliContext["environment"
   return Object.freeze({ ...config, isDemo: true, signUp: "open", browse: "everyone", logLevel });
 }
 
-interface DemoKey {
-  key: string;
-  /** Time in RFC 3339. */
-  expiresAt: string;
-}
-
 /** Age that the first dataset is given, in ms, so that the second one has changes since an earlier day. */
 const firstAgeMilliseconds = 4 * dayMilliseconds;
 
@@ -141,7 +135,7 @@ export function startSecond({ environment }: CliContext, onError: (error: Error)
 const keyFile = (dataDir: string) => join(dataDir, "demo.key");
 
 /** Returns the key made at an earlier start, or a new one if that no longer works or its file is gone. */
-async function demoKey(control: ControlStore, dataDir: string, now: number): Promise<DemoKey> {
+async function demoKey(control: ControlStore, dataDir: string, now: number) {
   const kept = await findKeptKey(control, dataDir, now);
   if (kept !== null) return kept;
   const account =
@@ -160,11 +154,7 @@ async function demoKey(control: ControlStore, dataDir: string, now: number): Pro
 }
 
 /** Returns the key in the file. Returns null if there is none, it no longer works, or the store does not have it. */
-async function findKeptKey(
-  control: ControlStore,
-  dataDir: string,
-  now: number,
-): Promise<DemoKey | null> {
+async function findKeptKey(control: ControlStore, dataDir: string, now: number) {
   const file = keyFile(dataDir);
   const key = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
   const [found] = await listKeys(control, { digest: digestKey(key), now });

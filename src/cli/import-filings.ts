@@ -89,11 +89,7 @@ export async function openFilings(
 }
 
 /** Counts members with a value as entries pass. @param done called after the last entry, to free the rows. */
-function* counting(
-  entries: Iterable<SourceEntry>,
-  filled: Filled,
-  done: () => void,
-): Generator<SourceEntry, void> {
+function* counting(entries: Iterable<SourceEntry>, filled: Filled, done: () => void) {
   for (const entry of entries) {
     for (const { record, id: _, ...given } of entry.records) {
       const counts = (filled[record] ??= { records: 0 });

@@ -7,7 +7,6 @@ import { readConfig } from "#config.ts";
 import { prune, type Pruned } from "#datasets/prune.ts";
 import type { ImportRequest } from "#datasets/publish.ts";
 import type { DatasetStore } from "#datasets/store.ts";
-import type { Suppression } from "#datasets/suppressions.ts";
 import type { Withdrawn } from "#datasets/withdraw.ts";
 import { type Actor, service } from "#store/audit.ts";
 import { controlFile } from "#store/sqlite-file.ts";
@@ -43,11 +42,7 @@ export const changePublished = <R>(
  * Applies suppressions that are yet to be applied, unless it is a dry run. The caller holds the import lock.
  * @returns all suppressions.
  */
-export async function applyPending(
-  context: CliContext,
-  store: DatasetStore,
-  isDryRun = false,
-): Promise<readonly Suppression[]> {
+export async function applyPending(context: CliContext, store: DatasetStore, isDryRun = false) {
   const { dataDir, databaseUrl } = readConfig(context.environment);
   if (databaseUrl === null && !existsSync(controlFile(dataDir))) return [];
   const { listSuppressions } = await import("#datasets/suppressions.ts");
@@ -103,11 +98,7 @@ export async function noteAndPrune(context: CliContext, store: DatasetStore, pub
   return { versions, text: versions.length === 0 ? "" : sentence };
 }
 
-export async function notePruned(
-  context: CliContext,
-  { removed }: Pruned,
-  actor: Actor,
-): Promise<void> {
+export async function notePruned(context: CliContext, { removed }: Pruned, actor: Actor) {
   for (const { version: subject } of removed)
     await noteChange(context, { actor, action: "dataset.pruned", subject });
 }

@@ -41,12 +41,9 @@ const properties: Readonly<Record<PropertyType, Property>> = words.properties;
 const buildingNames: Readonly<Record<string, readonly string[]>> = words.buildingNames;
 
 /** Returns a function that invents the next project, given its number from 1, and adds the project to its GPs. */
-export function projectInventor(
-  seed: number,
-  gps: readonly InventedGp[],
-): (number: number) => CanonicalProject {
+export function projectInventor(seed: number, gps: readonly InventedGp[]) {
   const random = startRandom(seed, "projects");
-  return (number) => {
+  return (number: number): CanonicalProject => {
     const sponsors = someSponsors(random, gps);
     const project = inventProject(random, number, sponsors);
     for (const gp of sponsors) gp.projects.push(project);
@@ -60,11 +57,7 @@ function someSponsors(random: Random, gps: readonly InventedGp[]): InventedGp[] 
   return withNeighbours(random, random.pickEarly(gps), random.chance(0.12) ? 1 : 0);
 }
 
-function inventProject(
-  random: Random,
-  number: number,
-  gps: readonly InventedGp[],
-): InventedProject {
+function inventProject(random: Random, number: number, gps: readonly InventedGp[]) {
   const sponsor = gps[0];
   const { property_types, themes, strategies } = sponsor?.record ?? {
     property_types: ["mixed_use"] as const,
@@ -301,10 +294,7 @@ const jointDealShare = 0.08;
 const pastDays = 4000;
 
 /** Returns a function that invents the next signal, given its number from 1. Reports a project event at most once. */
-export function signalInventor(
-  seed: number,
-  gps: readonly InventedGp[],
-): (number: number) => CanonicalSignal {
+export function signalInventor(seed: number, gps: readonly InventedGp[]) {
   const random = startRandom(seed, "signals");
   /** Events that no signal has reported yet, for each project drawn so far. */
   const untold = new Map<InventedProject, ProjectEvent[]>();
@@ -320,7 +310,7 @@ export function signalInventor(
     }
     return gpOccasion(random, gp);
   };
-  return (number) => signalOf(random, number, someOccasion());
+  return (number: number) => signalOf(random, number, someOccasion());
 }
 
 const cityOf = ({ cities: [city] }: Metro): string => city?.name ?? "";

@@ -150,7 +150,6 @@ interface Specialty {
 }
 
 const specialties = words.specialties as Specialty[];
-/** Draws a specialty. Apartments are the most common. */
 const someSpecialty = weighted(specialties.map((one) => [one, one.weight]));
 const someStrategy = weightedKeys(words.strategies);
 
@@ -342,12 +341,9 @@ const peopleKeptMax = 4;
 const personCrdStart = 9_000_000;
 
 /** Returns a function that invents the next principal, given its number from 1. Most GPs get one with their number. */
-function principalInventor(
-  seed: number,
-  gps: readonly InventedGp[],
-): (number: number) => CanonicalPrincipal {
+function principalInventor(seed: number, gps: readonly InventedGp[]) {
   const random = startRandom(seed, "principals");
-  return (number) => {
+  return (number: number): CanonicalPrincipal => {
     const employers = someEmployers(random, number, gps);
     const [gp] = employers;
     const { title, roles } = somePosition(random);

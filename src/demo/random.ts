@@ -17,7 +17,6 @@ export function startRandom(seed: number, purpose: string) {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
   };
-  /** Draws true with the given probability, 0 to 1, and otherwise false. */
   const chance = (share: number): boolean => next() < share;
   /** Draws a whole number from `minimum` to `maximum`, both included. */
   const whole = (minimum: number, maximum: number): number =>

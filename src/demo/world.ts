@@ -5,14 +5,11 @@ import places from "./places.json" with { type: "json" };
 import { drawMore, type Random } from "./random.ts";
 import words from "./words.json" with { type: "json" };
 
-export interface Metro {
-  /** Title of the core-based statistical area, as the Census Bureau listed it in 2015. */
-  title: string;
-  /** Latitude in degrees; like the longitude, exact to about 1 km. */
-  latitude: number;
-  longitude: number;
-  cities: readonly City[];
-}
+/**
+ * A core-based statistical area, with its title as the Census Bureau listed it in 2015. Its latitude and longitude, in
+ * degrees, are exact to about 1 km.
+ */
+export type Metro = (typeof metros)[number];
 
 interface City {
   name: string;
@@ -25,14 +22,13 @@ interface City {
 }
 
 /** All areas, the most likely first. */
-export const metros: readonly Metro[] = places.metros.map((metro) => ({
+export const metros = places.metros.map((metro) => ({
   ...metro,
-  cities: metro.cities.map(([name = "", state = "", zipStart = ""]) => {
+  cities: metro.cities.map(([name = "", state = "", zipStart = ""]): City => {
     return { name, state, country: "US", zipStart };
   }),
 }));
 
-/** Draws an area. Earlier ones are more likely. */
 export const someMetro = (random: Random): Metro => random.pickEarly(metros, 5);
 
 /** Draws a city in the area. The first is drawn at least 30% of the time. */

@@ -4,7 +4,7 @@ import { appendFileSync, createReadStream, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { createAccount, suspendAccount } from "#accounts/accounts.ts";
-import { type MadeBackup, backupToFile } from "#backups/make-backup.ts";
+import { backupToFile } from "#backups/make-backup.ts";
 import { type FolderOrder, restoreBackup } from "#backups/restore.ts";
 import { readTar, writeTar } from "#backups/tar.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
@@ -57,7 +57,7 @@ export async function backedUp(t: TestContext) {
   };
 }
 
-export const backup = (dataDir: string, file: string, isControlOnly = false): Promise<MadeBackup> =>
+export const backup = (dataDir: string, file: string, isControlOnly = false) =>
   backupToFile(
     {
       dataDir,
