@@ -55,7 +55,7 @@ export function recordText(
   parts: DatasetParts,
   kind: Operation["kind"],
   position: number,
-  embeds = true,
+  embeds: boolean,
 ): string {
   const body = beginBody(parts.documents[kind].bytes);
   writeRecords(body, parts, { kind, embeds }, [position], comma);

@@ -24,6 +24,8 @@ test("/privacy names every member of a person's record, the sources, and where t
     ),
   );
   assert.match(wordsWith({}, { contact: null }), /Write to the operator of this service\./);
+  const label = "Sources of the records";
+  assert.ok(page.includes(label) && !privacyPage({ ...privacyFacts, sources: [] }).includes(label));
 });
 
 test("/privacy says how long things are kept by the settings in force", () => {
