@@ -7,7 +7,7 @@ import { stateCode, usStates } from "#records/us-states.ts";
 import { decoded, text } from "./cells.ts";
 import edgar from "./edgar-places.json" with { type: "json" };
 import columns from "./geography-columns.json" with { type: "json" };
-import type { Geography, Place } from "./rows.ts";
+import type { Place } from "./rows.ts";
 import words from "./street-words.json" with { type: "json" };
 
 /** Address as filed. `Place` says what is kept of its streets. */
@@ -221,7 +221,8 @@ export function openGeography() {
       const reason = "has columns for ZIP codes or counties, but no usable row; download it again";
       throw new ImportFault(file, null, reason);
     },
-    marketOf({ zip, city, state, country }: Parameters<Geography["marketOf"]>[0]): string | null {
+    /** Returns the title of an address's area, such as `Dallas-Fort Worth-Arlington, TX`; null if it is unknown. */
+    marketOf({ zip, city, state, country }: Omit<Place, "addressHash" | "firmInStreet">) {
       if (country !== null && country !== "US") return null;
       const county =
         largest(zips.get(zip?.slice(0, 5) ?? "")) ??

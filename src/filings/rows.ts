@@ -9,6 +9,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { Correction } from "./corrections.ts";
 import type { FormD } from "./form-d.ts";
+import type { openGeography } from "./places.ts";
 
 export type { FormD, RelatedPerson } from "./form-d.ts";
 
@@ -101,29 +102,12 @@ export interface Firm extends AdviserFacts {
   website: string | null;
 }
 
-/** Tables of metropolitan areas. */
-export interface Geography {
-  /** Returns the title of an address's area, such as `Dallas-Fort Worth-Arlington, TX`; null if it is unknown. */
-  marketOf(place: Pick<Place, "zip" | "city" | "state" | "country">): string | null;
-}
+type FilingStore = ReturnType<typeof openFilingStore>;
 
 /** Filings that have been read. The order of rows depends only on their content. */
-export interface Filings {
-  /** Yields each filing once, by file number or else CIK, then by date and accession. */
-  formD(): Iterable<FormD>;
-  /** Yields each adviser's filings together, by CRD, oldest first. */
-  advisers(): Iterable<readonly AdviserFiling[]>;
-  /** Returns the filings with the given accession numbers, in the same order. */
-  formDOf(accessions: readonly string[]): FormD[];
-  /** Returns the filings of an adviser, oldest first. */
-  adviserFilingsOf(crd: string): readonly AdviserFiling[];
-  /** Yields firms by CRD, each from the newest feed that lists it. */
-  firms(): Iterable<Firm>;
-  /** Returns a firm from the newest feed that lists it. Returns undefined if none does. */
-  firmOf(crd: string): Firm | undefined;
+export interface Filings extends Omit<FilingStore, `add${string}` | "seal"> {
   corrections: readonly Correction[];
-  geography: Geography;
-  close(): void;
+  geography: Pick<ReturnType<typeof openGeography>, "marketOf">;
 }
 
 /** Row of a Form ADV archive. The rows of a filing share its FilingID and come in any order. */
@@ -213,7 +197,9 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
     const parts = findParts.all(id).map((part) => JSON.parse(part["row"] as string) as AdvRow);
     return joined(JSON.parse(row) as AdviserFacts, parts);
   };
-  const adviserFilingsOf = (crd: string) => (findAdviser.all(crd) as Row[]).map(adviserFiling);
+  /** Returns the filings of an adviser, oldest first. */
+  const adviserFilingsOf = (crd: string): readonly AdviserFiling[] =>
+    (findAdviser.all(crd) as Row[]).map(adviserFiling);
 
   return {
     /** Adds a filing, and prefers a quarter's version. Reports whether it is the first with its accession number. */
@@ -258,18 +244,23 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
       const { form_d, form_adv, firm_feed, ...rest } = counts.get() as unknown as Counts;
       return { ...rest, newest: { form_d, form_adv, firm_feed } };
     },
-    *formD(): Generator<FormD, void> {
+    /** Yields each filing once, by file number or else CIK, then by date and accession. */
+    *formD(): Iterable<FormD> {
       for (const row of rowsOf("D")) yield formD(row);
     },
+    /** Returns the filings with the given accession numbers, in the same order. */
     formDOf: (accessions: readonly string[]): FormD[] =>
       accessions.map((accession) => formD(findFormD.get(accession) as Row)),
-    *advisers(): Generator<readonly AdviserFiling[], void> {
+    /** Yields each adviser's filings together, by CRD, oldest first. */
+    *advisers(): Iterable<readonly AdviserFiling[]> {
       for (const row of listAdvisers.iterate()) yield adviserFilingsOf(row["owner"] as string);
     },
     adviserFilingsOf,
-    *firms(): Generator<Firm, void> {
+    /** Yields firms by CRD, each from the newest feed that lists it. */
+    *firms(): Iterable<Firm> {
       for (const { row } of rowsOf("feed")) yield JSON.parse(row) as Firm;
     },
+    /** Returns a firm from the newest feed that lists it. Returns undefined if none does. */
     firmOf(crd: string): Firm | undefined {
       const kept = find.get("feed", crd) as Pick<Row, "row"> | undefined;
       return kept && (JSON.parse(kept.row) as Firm);

@@ -6,7 +6,6 @@ import type {
   Filings,
   Firm,
   FormD,
-  Geography,
   Place,
   RowOrigin,
 } from "#filings/rows.ts";
@@ -105,7 +104,7 @@ function gpRecord(
   gp: FiledGp,
   latest: AdviserFiling | undefined,
   firms: readonly Firm[],
-  geography: Geography,
+  geography: Filings["geography"],
 ): CanonicalGp {
   const { vehicles, legalName } = gp;
   // The newest statement counts. Older ones fill in what it leaves out.
@@ -264,7 +263,7 @@ function linkProvenance(vehicle: FiledVehicle): Partial<Provenance> {
 
 const issuerName = ({ filings }: FiledVehicle) => filings.at(-1)!.issuers[0]!.name;
 
-const marketOf = ({ filings }: FiledVehicle, geography: Geography): string | null =>
+const marketOf = ({ filings }: FiledVehicle, geography: Filings["geography"]): string | null =>
   geography.marketOf(filings.at(-1)!.issuers[0]!.place);
 
 function* vehicleEntries(
