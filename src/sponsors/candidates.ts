@@ -1,7 +1,7 @@
 /** Finds the firms that a filing proposes as its sponsor, and takes or refuses each. */
 import { fold } from "#records/fold.ts";
 import type { FormD, RelatedPerson } from "#filings/rows.ts";
-import { isFundNamed } from "./classify.ts";
+import { fundReason } from "./classify.ts";
 import { type Candidate, candidateOf, dealOnly, statementOf } from "./evidence.ts";
 import {
   baseName,
@@ -67,7 +67,7 @@ const isIssuer = (filing: FormD, firm: string): boolean =>
 
 function objectionsTo(filing: FormD): Objection {
   // A fund's general partner may share its name.
-  const isFund = isFundNamed(filing);
+  const isFund = fundReason(filing) !== null;
   const sellers = filing.recipients.flatMap(({ name, broker }) => [name ?? "", broker ?? ""]);
   return (firm, role) => {
     if (isIssuer(filing, firm)) return "it is the issuer";

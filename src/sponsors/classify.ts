@@ -36,15 +36,12 @@ function fundWord(name: string): string | null {
 const isIn = ({ industry }: FormD, group: string): boolean => fold(industry ?? "") === group;
 
 /** Returns the industry or word by which an issuer calls itself a fund, or null. A ticked box alone is not enough. */
-function fundReason(filing: FormD): string | null {
+export function fundReason(filing: FormD): string | null {
   if (isIn(filing, "pooled investment fund")) return "pooled by industry";
   if (isIn(filing, "reits and finance")) return `industry ${filing.industry}`;
   const word = fundWord(filing.issuers[0]!.name);
   return word && `"${word}" in the name`;
 }
-
-/** Reports whether an issuer calls itself a fund. */
-export const isFundNamed = (filing: FormD): boolean => fundReason(filing) !== null;
 
 /**
  * Classifies a filing's issuer.

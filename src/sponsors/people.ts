@@ -209,7 +209,7 @@ const crdOf = (person: Person) => person.find(({ crd }) => crd !== null)?.crd ??
  */
 function group(mentions: readonly Mention[]): Person[] {
   const byName = [...Map.groupBy(mentions, nameOf)].sort(([a], [b]) => (a < b ? -1 : 1));
-  const people: { names: string[]; suffix: string; mentions: Mention[] }[] = [];
+  const people: { names: string[]; mentions: Mention[] }[] = [];
   for (const [name, all] of byName)
     for (const same of byCrd(all)) {
       const crd = crdOf(same);
@@ -217,13 +217,13 @@ function group(mentions: readonly Mention[]): Person[] {
       const known = people.find((one) => {
         const other = crdOf(one.mentions);
         return (
-          one.suffix === suffix &&
+          one.mentions[0]!.suffix === suffix &&
           (crd === null || other === null || crd === other) &&
           !one.names.includes(name) &&
           one.names.some((other) => isSpelling(name, other))
         );
       });
-      if (known === undefined) people.push({ names: [name], suffix, mentions: [...same] });
+      if (known === undefined) people.push({ names: [name], mentions: [...same] });
       else {
         known.names.push(name);
         known.mentions.push(...same);
