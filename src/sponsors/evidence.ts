@@ -3,7 +3,7 @@ import type { Correction } from "#filings/corrections.ts";
 import type { FormD, RelatedPerson } from "#filings/rows.ts";
 import type { Evidence } from "#records/canonical.ts";
 import type { Provenance } from "#records/common.ts";
-import { baseName, stemOf } from "./names.ts";
+import { stemOf } from "./names.ts";
 import { formOf } from "./offerings.ts";
 import confidence from "./confidence.json" with { type: "json" };
 import words from "./people-words.json" with { type: "json" };
@@ -25,8 +25,6 @@ export interface Candidate {
   isTaken: boolean;
   /** Reason for taking or refusing it, as a clause that follows "because". */
   why: string;
-  /** Base name, such as `Oakline Capital` for `OAKLINE CAPITAL ADVISORS, LLC`. */
-  name: string;
   /** Stem of the name, folded; equal for names of one firm. */
   stem: string;
 }
@@ -51,7 +49,6 @@ export function candidateOf(
     document,
     isTaken: refusal === null,
     why: refusal ?? given.why,
-    name: baseName(given.firm),
     stem: stemOf(given.firm),
   };
 }

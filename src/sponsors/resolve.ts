@@ -20,6 +20,7 @@ import type { Filings, FormD } from "#filings/rows.ts";
 import { investsInRealEstate } from "./classify.ts";
 import { type Candidate, candidateOf, correctionOf } from "./evidence.ts";
 import {
+  baseName,
   firmKey,
   isAddressLike,
   mostFrequent,
@@ -53,7 +54,6 @@ export interface Resolution {
 }
 
 export interface ResolveOptions {
-  /** Minimum confidence of a link to a GP. */
   minConfidence: number;
   /** Returns the public id that a key gets when it is first published. */
   publicId: (kind: "gp" | "principal", key: string) => string;
@@ -157,8 +157,8 @@ function openHouses(
 
   const find = (id: string) => houseUnder(keyOf(id));
 
-  const spelling = (some: readonly PlacedVehicle[], part: "name" | "firm"): string =>
-    mostFrequent(some.map((vehicle) => evidenceOf.get(vehicle)![part]));
+  const firmsOf = (some: readonly PlacedVehicle[]): string[] =>
+    some.map((vehicle) => evidenceOf.get(vehicle)!.firm);
 
   const correctBy = (correction: Correction, vehicle: PlacedVehicle, firm: string, house: House) =>
     put(vehicle, correctionOf(correction, firm), house);
@@ -200,7 +200,7 @@ function openHouses(
           if (!vehicle || !house) return false;
           const others = vehicles.filter((one) => houseOf(one) === house);
           const [lowest = ""] = [...house.crds].sort(byNumber);
-          const firm = names.get(lowest)?.legalName ?? spelling(others, "firm");
+          const firm = names.get(lowest)?.legalName ?? mostFrequent(firmsOf(others));
           correctBy(correction, vehicle, firm, house);
           return true;
         }
@@ -236,8 +236,10 @@ function openHouses(
         const adviser = names.get(crds[0] ?? "");
         const gp: ResolvedGp = {
           key: crds[0] === undefined ? cikKey(own[0]!) : crdKey(crds[0]),
-          name: house.name ?? (adviser ? readable(adviser.name) : spelling(own, "name")),
-          legalName: adviser?.legalName ?? spelling(own, "firm"),
+          name:
+            house.name ??
+            (adviser ? readable(adviser.name) : mostFrequent(firmsOf(own).map(baseName))),
+          legalName: adviser?.legalName ?? mostFrequent(firmsOf(own)),
           crds,
           vehicles: own,
           evidence: adviser ? null : bestOf(own.map((vehicle) => evidenceOf.get(vehicle)!)),

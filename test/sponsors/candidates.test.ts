@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FormD } from "#filings/rows.ts";
 import { candidatesOf } from "#sponsors/candidates.ts";
+import { baseName } from "#sponsors/names.ts";
 import { filingOf, person } from "./form-d.ts";
 
 /** Names of the firms taken, the surest first. */
 const named = (filing: FormD) => [
-  ...new Set(candidatesOf(filing).flatMap(({ isTaken, name }) => (isTaken ? name : []))),
+  ...new Set(candidatesOf(filing).flatMap(({ isTaken, firm }) => (isTaken ? baseName(firm) : []))),
 ];
 const refusal = (filing: FormD, firm: string) =>
   candidatesOf(filing).find((candidate) => candidate.firm === firm && !candidate.isTaken)?.why;
@@ -29,7 +30,6 @@ test("the sentence that names a firm is kept with the candidate", () => {
     field: "RELATIONSHIPCLARIFICATION",
     text: "President of Vale Capital Corp., the Manager of the Issuer",
     firm: "Vale Capital Corp.",
-    name: "Vale Capital",
     stem: "vale capital",
     document: "0001000001-26-000001",
     isTaken: true,
@@ -201,7 +201,7 @@ test("a firm that is officer or director without a clarification is probably the
   });
   const [first] = candidatesOf(filing);
   assert.deepEqual(
-    [first!.name, first!.confidence, first!.basis],
+    [baseName(first!.firm), first!.confidence, first!.basis],
     ["Dwellwood", 0.7, "related_entity"],
   );
   const house = [entity("DW Manager, LLC"), entity("The Dwell Company LLC")];
@@ -264,7 +264,7 @@ test("a firm that signs is the manager that it calls itself, without a placehold
     filingOf({ name: "Elm Flats LLC", signatures: [{ signer, title: "Manager" }] });
   const [first] = candidatesOf(signing("Ash Capital LLC"));
   assert.deepEqual(
-    [first!.name, first!.field, first!.confidence],
+    [baseName(first!.firm), first!.field, first!.confidence],
     ["Ash Capital", "NAMEOFSIGNER", 0.9],
   );
   assert.deepEqual(named(signing("N/A Ash Capital LLC")), ["Ash Capital"]);
