@@ -6,15 +6,11 @@ import { DatasetFault, noDataset } from "#datasets/dataset-fault.ts";
 import { isNoRoom } from "#datasets/disk-space.ts";
 import type { Generation } from "#datasets/generation.ts";
 import { isOwnFormat } from "#datasets/open-generation.ts";
-import { type RecordKind, recordKinds } from "#records/kinds.ts";
+import { recordKinds } from "#records/kinds.ts";
 import { replaceFile } from "#store/whole-file.ts";
-import { type FileFormat, fileFormats, runExport } from "./run-export.ts";
+import { fileFormats, runExport } from "./run-export.ts";
 
-export interface OfferedFile {
-  /** Name, such as `gp.parquet`. */
-  name: string;
-  kind: RecordKind;
-  format: FileFormat;
+export interface OfferedFile extends DatasetFile {
   records: number;
   /** Finished file; null if this version of the program has not made it yet. */
   made: MadeFile | null;
@@ -43,6 +39,8 @@ interface Facts extends Omit<MadeFile, "path"> {
   program: string;
 }
 
+type DatasetFile = (typeof filesOfDataset)[number];
+
 const filesOfDataset = recordKinds.flatMap((kind) =>
   fileFormats.map((format) => ({ name: `${kind}.${format}`, kind, format })),
 );
@@ -70,10 +68,7 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
     return statSync(path, { throwIfNoEntry: false })?.size === bytes && isOwnFormat(path);
   };
   const folderOf = (version: string) => join(catalogue.exportsFolder, version);
-  const offer = (
-    { version, records }: Generation,
-    file: (typeof filesOfDataset)[number],
-  ): OfferedFile => ({
+  const offer = ({ version, records }: Generation, file: DatasetFile): OfferedFile => ({
     ...file,
     records: records[file.kind],
     made: readMade(join(folderOf(version), file.name), program),

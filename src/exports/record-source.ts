@@ -31,17 +31,13 @@ export function openRecordSource(path: string, generation: Generation) {
       const count = db.prepare("select length(bytes) / 4 as links from array where name = ?");
       return Number(count.get(`recordsOfGp.${kind}.items`)!["links"]);
     },
-    /** Returns the number of all GPs' funds. */
     countFunds(): number {
       const sum = "select sum(json_array_length(document, '$.funds')) as funds from gp";
       return Number(db.prepare(sum).get()!["funds"]);
     },
     /** Returns the sources of the records, sorted by name, each with the time of its import. */
     sources: () =>
-      db.prepare("select name, imported_at from source order by name").all() as {
-        name: string;
-        imported_at: string;
-      }[],
+      arraysOf<[string, string]>(db, "select name, imported_at from source order by name"),
     close: () => db.close(),
   };
 }
@@ -75,7 +71,8 @@ function* documentsOf(db: DatabaseSync, kind: RecordKind): Generator<string> {
 
 /** Yields GPs with the totals of their principals and signals. @param embeds true to embed the first of these too. */
 function* gps(db: DatabaseSync, embeds: boolean): Generator<string> {
-  const recordsOfGp = readLinks(db);
+  // The other arrays are left out, because only a server needs them.
+  const { recordsOfGp } = treeOf([...readArrays(db, "recordsOfGp.%")]) as DatasetIndex;
   const readOwn = openOwnDocuments(db, "gp");
   const lists = embeddedKinds.map((kind) => {
     const { starts, items } = recordsOfGp[kind];
@@ -98,10 +95,6 @@ function* gps(db: DatabaseSync, embeds: boolean): Generator<string> {
     yield `${document}}`;
   }
 }
-
-/** Reads the links from GPs to their records. Leaves out the other arrays, which only a server needs. */
-const readLinks = (db: DatabaseSync): DatasetIndex["recordsOfGp"] =>
-  (treeOf([...readArrays(db, "recordsOfGp.%")]) as DatasetIndex).recordsOfGp;
 
 /**
  * Returns a function that reads a document without the members that come from other records, and without its closing

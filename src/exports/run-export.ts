@@ -12,7 +12,6 @@ export type FileFormat = (typeof fileFormats)[number];
 export const workbookFormat = "xlsx";
 
 export interface ExportOrder {
-  /** Path of the dataset. */
   path: string;
   generation: Generation;
   kinds: readonly RecordKind[];
@@ -24,7 +23,6 @@ export interface ExportOrder {
 }
 
 export interface ExportedFile {
-  /** Path of the file. */
   file: string;
   records: number;
   bytes: number;

@@ -55,8 +55,8 @@ export async function writeWorkbook(
 export function workbookPieces(sheets: readonly Sheet[], mtime: Date): AsyncIterable<Buffer> {
   const zip = new ZipFile();
   const options = { mtime };
-  for (const { path, text } of fixedParts(sheets.map(({ name }) => name)))
-    zip.addBuffer(Buffer.from(text), path, options);
+  for (const [path, text] of Object.entries(fixedParts(sheets.map(({ name }) => name))))
+    zip.addBuffer(Buffer.from(xmlHead + text), path, options);
   sheets.forEach((sheet, i) => {
     zip.addReadStreamLazy(`xl/worksheets/sheet${i + 1}.xml`, options, (take) =>
       take(null, Readable.from(inPieces(sheetXml(sheet)), { objectMode: false })),
@@ -115,9 +115,9 @@ function aboutSheet(
         kinds.length === recordKinds.length ? "none: all records" : `only ${kinds.join(", ")}`,
       ],
       ...kinds.map((kind) => [`Records: ${allKinds[kind].sheet}`, generation.records[kind]]),
-      ...sources().map(({ name, imported_at }) => [
+      ...Array.from(sources(), ([name, importedAt]) => [
         "Source of the data",
-        `${name}, imported ${imported_at}`,
+        `${name}, imported ${importedAt}`,
       ]),
       ["Licence of the data", licence ?? "not stated; ask the person who gave you this file"],
       ...notes,
@@ -150,7 +150,6 @@ export function recordSheet(
   return { name: allKinds[kind].sheet, headings: columns.map(({ name }) => name), rows: rows() };
 }
 
-/** Returns a sheet of the funds of GPs. */
 export function fundsSheet(gps: Iterable<RecordMembers>): Sheet {
   const { id: gp_id, name: gp_name } = GpLink.properties;
   function* funds() {
@@ -200,8 +199,8 @@ const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheet
 
 const xmlHead = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 
-/** Returns every part of a workbook except its sheets. */
-function fixedParts(sheets: readonly string[]): { path: string; text: string }[] {
+/** Returns every part of a workbook except its sheets, by path. */
+function fixedParts(sheets: readonly string[]) {
   const main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
   const relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
   const packages = "http://schemas.openxmlformats.org/package/2006";
@@ -210,14 +209,13 @@ function fixedParts(sheets: readonly string[]): { path: string; text: string }[]
     sheets.map((name, i) => text(name, i + 1)).join("");
   const relation = (id: string, type: string, target: string) =>
     `<Relationship Id="${id}" Type="${relations}/${type}" Target="${target}"/>`;
-  const parts = {
+  return {
     "[Content_Types].xml": `<Types xmlns="${packages}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${types}.sheet.main+xml"/><Override PartName="/xl/styles.xml" ContentType="${types}.styles+xml"/>${each((_, i) => `<Override PartName="/xl/worksheets/sheet${i}.xml" ContentType="${types}.worksheet+xml"/>`)}</Types>`,
     "_rels/.rels": `<Relationships xmlns="${packages}/relationships">${relation("rId1", "officeDocument", "xl/workbook.xml")}</Relationships>`,
     "xl/workbook.xml": `<workbook xmlns="${main}" xmlns:r="${relations}"><sheets>${each((name, i) => `<sheet name="${name}" sheetId="${i}" r:id="rId${i}"/>`)}</sheets></workbook>`,
     "xl/_rels/workbook.xml.rels": `<Relationships xmlns="${packages}/relationships">${each((_, i) => relation(`rId${i}`, "worksheet", `worksheets/sheet${i}.xml`))}${relation("rIdStyles", "styles", "styles.xml")}</Relationships>`,
     "xl/styles.xml": styles,
   };
-  return Object.entries(parts).map(([path, text]) => ({ path, text: xmlHead + text }));
 }
 
 function* sheetXml({ headings, rows }: Sheet): Generator<string> {

@@ -34,7 +34,6 @@ export interface McpReply {
 
 export type Mcp = ReturnType<typeof openMcp>;
 
-/** Opens an MCP server with all tools. */
 export function openMcp(dependencies: ToolDependencies) {
   const tools = makeTools(dependencies);
   const listed = tools.map((tool) => tool.listed);

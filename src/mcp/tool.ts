@@ -47,12 +47,13 @@ export interface CallOutcome extends Omit<Outcome<ToolAnswer>, "result"> {
 
 export type Tool = ReturnType<typeof makeTool>;
 
-interface ToolDeclaration extends TakesParameters {
+interface ToolDeclaration extends Pick<TakesParameters, "filters"> {
   name: string;
   title: string;
   description: string;
   /** Schema of an entry on a page. */
   item: object;
+  sorts?: TakesParameters["sorts"];
   /** Maximum number of entries on a page; the operator's setting if omitted. */
   limitMax?: number;
   /** Returns a Problem if the caller may not use the tool. */
@@ -72,7 +73,6 @@ export const detailFilter = declared(
   { values: details },
 );
 
-/** Returns the bounds of the page that a call asks for. */
 export const boundsOf = (values: GivenValues): Bounds => ({
   limit: Number(values.get("limit")?.[0] ?? parameterBounds.limitDefault),
   offset: Number(values.get("offset")?.[0] ?? 0),
@@ -81,7 +81,7 @@ export const boundsOf = (values: GivenValues): Bounds => ({
 /** Returns the declared tool. Calls with wrong arguments count, too. */
 export function makeTool(dependencies: ToolDependencies, declaration: ToolDeclaration) {
   const { gateway, operations, pageSizeMax, model } = dependencies;
-  const { name, title, description, item, filters, sorts, answer } = declaration;
+  const { name, title, description, item, filters, sorts = null, answer } = declaration;
   const { limitMax = pageSizeMax, refusal, cost = () => 1 } = declaration;
   const { limit, offset } = pageSchemas(limitMax);
   // Faults name tools, not paths.
@@ -108,7 +108,6 @@ export function makeTool(dependencies: ToolDependencies, declaration: ToolDeclar
   };
   return {
     name,
-    /** Entry in the list of tools. */
     listed: { name, title, description, inputSchema, outputSchema: pageSchema(item), annotations },
     /** Counts the call and answers it. Never rejects: a refusal is an outcome. */
     async call(caller: Caller, given: Readonly<Record<string, unknown>>): Promise<CallOutcome> {

@@ -78,7 +78,6 @@ const toolFormats = eachOf(details, (detail): Format => ({
 }));
 
 const vocabularyLists = ["tags", "themes", "markets", "enums"] as const;
-type VocabularyList = (typeof vocabularyLists)[number];
 
 const vocabularyTool = (dependencies: ToolDependencies): Tool =>
   makeTool(dependencies, {
@@ -93,10 +92,9 @@ const vocabularyTool = (dependencies: ToolDependencies): Tool =>
         isRequired: true,
       }),
     },
-    sorts: null,
     answer(values) {
       const { limit, offset } = boundsOf(values);
-      const list = values.get("list")![0] as VocabularyList;
+      const list = values.get("list")![0] as (typeof vocabularyLists)[number];
       const current = served(dependencies);
       const { [list]: listed } = vocabularyOf(current).data;
       const page = listed.slice(offset, offset + limit).map((value) => [value]);
@@ -118,7 +116,6 @@ const changesTool = (dependencies: ToolDependencies): Tool =>
       }),
       detail: detailFilter,
     },
-    sorts: null,
     limitMax: changesOfRequest,
     refusal: changesRefusal,
     answer: (values) => listChanges(dependencies, values),
@@ -198,7 +195,6 @@ const explainTool = (dependencies: ToolDependencies): Tool =>
     filters: {
       id: declared("id", "Id of the record, as in an answer.", { isRequired: true }),
     },
-    sorts: null,
     async answer(values) {
       const current = served(dependencies);
       const whole = await explained(dependencies, values.get("id")![0]!);
@@ -240,7 +236,6 @@ const matchTool = (dependencies: ToolDependencies): Tool =>
       crds: factsOfNames("CRD number"),
       ciks: factsOfNames("CIK number"),
     },
-    sorts: null,
     limitMax: matchedMax,
     cost: (values) => matchCost(namesOnPage(values).length),
     answer: (values) => matchNames(dependencies, values),
