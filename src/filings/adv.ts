@@ -30,7 +30,6 @@ const kinds = {
   ciks: /^(?:IA|ERA)_1D3_CIK(?:_\d|\.|$)/i,
 } as const;
 
-/** Member of a Form ADV archive. */
 export interface AdvMember {
   kind: keyof typeof kinds;
   /** True for a table of exempt reporting advisers. */
@@ -113,7 +112,6 @@ function indexesOf(kind: AdvMember["kind"], header: readonly string[], file: str
   return found;
 }
 
-/** Values of a row, by column. */
 type Values = Record<string, string | null>;
 
 /** Returns the values of a row. Returns null if it lacks a value that every row needs. */
@@ -220,14 +218,12 @@ async function eachRow(
 }
 
 interface Row {
-  /** Number of cells. */
   length: number;
   /** Decodes a cell on demand. Most of the hundreds of columns are never needed. */
   cellAt: (index: number) => string;
   isBlank: boolean;
   /** Offset of the next row. */
   end: number;
-  /** Number of lines that the row spans. */
   lines: number;
 }
 
@@ -283,7 +279,6 @@ function decode(bytes: Buffer): string {
 }
 
 const feedRoot = "IAPDFirmSECReport";
-/** Matches the beginning of a feed of firms. */
 export const feedBeginning = new RegExp(String.raw`^\s*<(?:[^]*<)?${feedRoot}[\s>]`);
 const feedCells: Readonly<Record<string, string>> = columns.feed;
 const feedElements = new Set(Object.values(feedCells).map((cell) => cell.split("@")[0]));

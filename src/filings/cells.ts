@@ -17,7 +17,6 @@ export type SkipReason =
   /** Schedules of a Form ADV whose base is in no archive. */
   | "no_base";
 
-/** Rows of a table that could not be read. */
 export interface RejectedRows {
   count: number;
   /** Line of the first; null if there is none. */

@@ -24,7 +24,6 @@ const shapes = [
   '{"person": ID, "field": FIELD, "value": VALUE}',
 ];
 
-/** Reports whether a file of corrections may begin like this. */
 export const looksLikeCorrections = (beginning: string): boolean =>
   /^\s*\{[^\n]*"(?:why|is|same|apart|person)"\s*:/.test(beginning);
 

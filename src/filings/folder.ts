@@ -44,7 +44,6 @@ const newReport = (leftOut: { file: string; reason: string }[]) => ({
   leftOut,
 });
 
-/** Files and filings that were read, and those that were left out. */
 export type FilingsReport = ReturnType<typeof newReport>;
 
 type Reader = ReturnType<typeof openReader>;
@@ -151,7 +150,6 @@ function findFiles(paths: readonly string[]) {
   return { files: [...files].sort(([a], [b]) => inBytes(a, b)).map(([, path]) => path), leftOut };
 }
 
-/** Number of bytes read to recognise a file. */
 const beginningBytes = 64 * 1024;
 /** Maximum size of a file that is read whole, in bytes. The largest quarterly index is half as large. */
 const wholeBytesMax = 128 * 1024 * 1024;

@@ -111,7 +111,6 @@ type Parts = { [T in PartTable]: Part<T>[] };
 const noParts = () =>
   Object.fromEntries(partTables.map((table) => [table, []])) as unknown as Parts;
 
-/** Facts in the header of a filing. */
 interface Head {
   /** `0001234567-25-000001`. */
   accession: string;
@@ -147,7 +146,6 @@ export interface TableFile {
   open(): AsyncIterable<Buffer>;
 }
 
-/** Tables of a quarter that have been found. */
 export type QuarterFiles = Partial<Record<QuarterTable, TableFile>>;
 
 const tableSuffix = new RegExp(`(${quarterTables.join("|")})\\.tsv$`, "i");
@@ -311,7 +309,6 @@ async function readTable(
   finish();
 }
 
-/** Yields lines without their ends. */
 async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<string, void> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of bytes) {

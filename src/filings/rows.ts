@@ -208,7 +208,6 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
       const owner = fileNumber ?? `cik:${issuers[0]!.cik}`;
       return addFiling(filing, "D", accession, owner, filedOn ?? "", isQuarter ? 0 : 1);
     },
-    /** Adds a filing's date from an index. */
     addFilingDate: (accession: string, filedOn: string): boolean => addDate(accession, filedOn),
     /** Adds a row of a Form ADV archive. Returns false for a second base row of a FilingID. */
     addAdv(row: AdvRow): boolean {
@@ -275,13 +274,11 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
 type Form = "D" | "ADV" | "feed";
 type Count = "formD" | "unnumbered" | "undated" | "advisers" | "firms" | "withoutBase";
 type Counts = Record<Count, number> & Record<"form_d" | "form_adv" | "firm_feed", string | null>;
-/** Row of the table `filing`. */
 type Row = Record<"id" | "owner" | "filed_on" | "row", string>;
-type RowOf<K extends AdvRow["kind"]> = Extract<AdvRow, { kind: K }>;
 
 function joined(base: AdviserFacts, rows: readonly AdvRow[]): AdviserFiling {
   const of = <K extends AdvRow["kind"]>(kind: K) =>
-    rows.filter((row): row is RowOf<K> => row.kind === kind);
+    rows.filter((row): row is Extract<AdvRow, { kind: K }> => row.kind === kind);
   const partners = Map.groupBy(of("partners"), ({ referenceId }) => referenceId);
   const files = Map.groupBy(of("formDFiles"), ({ referenceId }) => referenceId);
   const funds = of("funds").map(({ fund, referenceId }) => ({

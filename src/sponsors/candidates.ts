@@ -86,7 +86,6 @@ function objectionsTo(filing: FormD): Objection {
   };
 }
 
-/** Firm among the related persons. */
 interface Entity {
   firm: string;
   person: RelatedPerson;
@@ -252,7 +251,6 @@ function textCandidates(filing: FormD, objectTo: Objection, manager?: Candidate)
   return [...judgeSentences(filing, sentences, object), ...streetCandidates(filing, object)];
 }
 
-/** Sentence with the firm that it means. */
 interface Meant {
   sentence: Sentence;
   named: Named;

@@ -108,7 +108,6 @@ function isAccommodationRound(filing: FormD): boolean {
   return isListed ? amount < 1_000_000 : isRound && (filing.minimumUsd ?? 0) <= 1000;
 }
 
-/** Reports whether an adviser's filing lists a fund as a real-estate fund. */
 export const isRealEstateFund = ({ type }: Pick<AdviserFund, "type">): boolean =>
   fold(type ?? "") === "real estate fund";
 
@@ -171,10 +170,8 @@ const tagTests: readonly (readonly [tag: string, (filing: FormD) => boolean])[] 
   ["non_accredited_allowed", ({ allowsNonAccredited }) => allowsNonAccredited],
 ];
 
-/** Returns the tags that apply to at least one filing. */
 export const tagsOf = (filings: readonly FormD[]): string[] =>
   tagTests.filter(([, test]) => filings.some(test)).map(([tag]) => tag);
 
-/** Returns the tag for the size of assets under management. */
 export const sizeBand = (aumUsd: number): string =>
   words.sizes.findLast(({ fromUsd }) => aumUsd >= fromUsd)!.tag;

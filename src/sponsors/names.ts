@@ -14,7 +14,6 @@ const setsOf: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries(lists).map(([list, { words }]) => [list, new Set(words)]),
 );
 
-/** Returns the words of a list of `words.json`. */
 export const wordsOf = (list: List): readonly string[] => lists[list].words;
 
 /** Reports whether a folded word is in a list of `words.json`. */

@@ -22,7 +22,6 @@ interface Mention extends ReturnType<typeof nameParts> {
   /** Filing, by its accession number or FilingID. */
   source: EvidenceDocument;
   date: string;
-  /** Field of the filing. */
   field: string;
   /** Person and title as filed. */
   text: string;
@@ -292,13 +291,11 @@ const possibleKeys = (person: Person): string[] => {
   return keysOf(person).flatMap((key) => ends.map((end) => key + end));
 };
 
-/** Returns the keys of all mentions of a person, lowest first. */
 const keysOf = (person: Person): string[] =>
   [...new Set(person.map((mention) => shortKey(`${mention.subject}/${nameOf(mention)}`)))].sort();
 
 const isStated = ({ subject }: Mention) => subject.startsWith("crd:");
 
-/** Maximum length of a first, middle or last name, in characters. */
 const partMax = 200;
 
 function principalOf(id: string, { key }: ResolvedGp<FormD>, person: Person): CanonicalPrincipal {

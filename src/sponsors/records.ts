@@ -169,7 +169,6 @@ function gpRecord(
   };
 }
 
-/** Minimum number of vehicles of a serial filer. */
 const serialVehicles = 5;
 
 type Texts = readonly (string | null | undefined)[];
