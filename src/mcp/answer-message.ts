@@ -37,14 +37,18 @@ export type Mcp = ReturnType<typeof openMcp>;
 export function openMcp(dependencies: ToolDependencies) {
   const tools = makeTools(dependencies);
   const listed = tools.map((tool) => tool.listed);
+  // A call to an unknown tool counts like any other call.
+  const countUnknown = (caller: Caller) =>
+    dependencies.gateway.counted({ caller }, () => {
+      throw noSuchTool;
+    }) as Promise<CallOutcome>;
   return {
     /** Answers a message. A faulty message or an unknown tool gets a JSON-RPC error, other failed calls a tool error. */
     async answer({ message, caller, headers, requestId }: McpMessage): Promise<McpReply> {
       let called: McpReply["called"] = null;
       const call = async (name: string) => {
         const tool = tools.find((one) => one.name === name);
-        called = await (tool?.call(caller, argumentsOf(message)) ??
-          countUnknown(dependencies, caller));
+        called = await (tool?.call(caller, argumentsOf(message)) ?? countUnknown(caller));
         const { result } = called;
         if (result.kind === "answer") return resultOf(result.answer);
         if (result.problem === noSuchTool) throw unknownTool(name, tools);
@@ -73,14 +77,6 @@ const argumentsOf = (message: unknown) =>
 const noSuchTool = new Problem("invalid-parameters", "There is no tool with this name.", {
   errors: [],
 });
-
-/** Counts a call to an unknown tool, like any other call. Its outcome is a refusal. */
-async function countUnknown({ gateway }: ToolDependencies, caller: Caller): Promise<CallOutcome> {
-  const outcome = await gateway.counted({ caller }, () => {
-    throw noSuchTool;
-  });
-  return outcome as CallOutcome;
-}
 
 function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
   const names = tools.map((tool) => tool.name);

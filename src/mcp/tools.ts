@@ -246,23 +246,6 @@ function namesOnPage(values: GivenValues): readonly string[] {
   return values.get("names")!.slice(offset, offset + limit);
 }
 
-/**
- * Returns the fault of a list that does not have exactly one entry for each name. Returns none if the list is omitted.
- */
-function faultOfLength(
-  parameter: string,
-  given: readonly string[] | undefined,
-  names: number,
-): ParameterFault[] {
-  if (given === undefined || given.length === names) return [];
-  const isShort = given.length < names;
-  const wanted = names === 1 ? "1 entry" : `${names} entries`;
-  const detail = `Must have ${wanted}, one for each of 'names', but has ${isShort ? "only " : ""}${given.length}.`;
-  return isShort
-    ? [{ parameter, code: "too_short", detail, minimum: names }]
-    : [{ parameter, code: "too_many_values", detail, maximum: names }];
-}
-
 async function matchNames(
   dependencies: ToolDependencies,
   values: GivenValues,
@@ -270,7 +253,16 @@ async function matchNames(
   const { limit, offset } = boundsOf(values);
   const names = values.get("names")!;
   const facts = Object.entries(factLists);
-  const faults = facts.flatMap(([, list]) => faultOfLength(list, values.get(list), names.length));
+  const faults = facts.flatMap(([, parameter]): ParameterFault[] => {
+    const given = values.get(parameter)?.length ?? names.length;
+    if (given === names.length) return [];
+    const isShort = given < names.length;
+    const wanted = names.length === 1 ? "1 entry" : `${names.length} entries`;
+    const detail = `Must have ${wanted}, one for each of 'names', but has ${isShort ? "only " : ""}${given}.`;
+    return isShort
+      ? [{ parameter, code: "too_short", detail, minimum: names.length }]
+      : [{ parameter, code: "too_many_values", detail, maximum: names.length }];
+  });
   if (faults.length > 0) throw invalidParameters(faults);
   const wanted = namesOnPage(values).map((name, i) => ({
     name,
