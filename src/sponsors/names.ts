@@ -32,12 +32,9 @@ const respelled = respellings.patterns.map(
   ([pattern, flags, short]) => [new RegExp(pattern!, flags), short!] as const,
 );
 
-interface Token {
-  text: string;
-  word: string;
-}
+type Token = ReturnType<typeof tokensOf>[number];
 
-function tokensOf(name: string): Token[] {
+function tokensOf(name: string) {
   const text = mayBeRespelled.test(name)
     ? respelled.reduce((all, [pattern, short]) => all.replace(pattern, short), name)
     : name;

@@ -136,8 +136,9 @@ export function weigh(filing: FormD, advisers: Advisers): Weighed[] {
   if (!mayBeRealEstate(filing)) return [];
   const { state } = filing.issuers[0]!.place;
   const named = candidatesOf(filing).map((candidate) => {
-    const isAsked = candidate.isTaken && state !== null;
-    const crd = isAsked ? adviserCalled(candidate.firm, state, advisers) : null;
+    // The only adviser in the state with the name of the firm.
+    const keys = candidate.isTaken && state !== null ? nameKeys(candidate.firm, state) : [];
+    const crd = keys.flatMap((key) => advisers.byName.get(key) ?? [])[0] ?? null;
     return { ...candidate, crd };
   });
   return [...adviserCandidates(filing, advisers), ...named];
@@ -255,10 +256,3 @@ function agreementOf(filing: FormD, crd: string, advisers: Advisers): string | n
   const { state } = advisers.names.get(crd)!;
   return state !== null && state === place.state ? "their states agree" : null;
 }
-
-/** Returns the CRD number of the only adviser in a state with the name of a firm, or null. */
-const adviserCalled = (firm: string, state: string, { byName }: Advisers): string | null =>
-  nameKeys(firm, state).reduce<string | null>(
-    (found, key) => found ?? byName.get(key) ?? null,
-    null,
-  );
