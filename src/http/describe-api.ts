@@ -155,6 +155,11 @@ function describeRead(read: DescribedRead) {
   return { get: { ...head, parameters: [...parameters, ifNoneMatch], responses } };
 }
 
+/** Returns the content of an answer that is not paged. */
+function jsonOf(data: object, example?: object) {
+  return { "application/json": { schema: envelope({ data }), ...(example && { example }) } };
+}
+
 const withoutTotal = headersOn(200, ["X-Total-Count"]);
 
 const describeOperation = (operation: Operation, pageSizeMax: number) =>
@@ -182,12 +187,7 @@ const vocabulary = describeRead({
     "Takes no parameters. `gps_total` is the number of GPs that a search by the value alone finds. Counts as one request.",
   found: "The whole vocabulary of the dataset.",
   headers: withoutTotal,
-  content: {
-    "application/json": {
-      schema: envelope({ data: ref("VocabularyData") }),
-      example: exampleVocabulary,
-    },
-  },
+  content: jsonOf(ref("VocabularyData"), exampleVocabulary),
 });
 
 const explain = describeRead({
@@ -204,12 +204,7 @@ const explain = describeRead({
   ],
   found: "The explanation of the record.",
   headers: withoutTotal,
-  content: {
-    "application/json": {
-      schema: envelope({ data: ref("Explanation") }),
-      example: { data: exampleExplanation, meta: exampleMeta },
-    },
-  },
+  content: jsonOf(ref("Explanation"), { data: exampleExplanation, meta: exampleMeta }),
 });
 
 /** Returns a schema with the meaning of each value added to the descriptions of closed lists. */
@@ -309,11 +304,7 @@ const listOfExports = describeRead({
     "Lists the served dataset, then those that the operator has pinned. A server without the setting `EXPORTS=on` answers with a 404. Takes no parameters. Counts as one request.",
   found: "Datasets with a file for each kind of record and format.",
   headers: withoutTotal,
-  content: {
-    "application/json": {
-      schema: envelope({ data: { type: "array", items: ref("ExportedDataset") } }),
-    },
-  },
+  content: jsonOf({ type: "array", items: ref("ExportedDataset") }),
 });
 
 function inPath(name: string, description: string, schema: object) {
