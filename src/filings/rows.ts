@@ -159,7 +159,7 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
   };
   const add = adder("insert into filing values (?, ?, ?, ?, ?, ?) on conflict do nothing");
   const replace = adder("replace into filing values (?, ?, ?, ?, ?, ?)");
-  const find = db.prepare("select rank, row from filing where form = ? and id = ?");
+  const find = db.prepare("select filed_on, rank, row from filing where form = ? and id = ?");
   const addPart = adder("insert into part values (?, ?, ?, ?)");
   const addDate = adder(
     "insert into filed values (?, ?) on conflict do update set filed_on = min(filed_on, excluded.filed_on)",
@@ -182,7 +182,6 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
     ...(JSON.parse(row) as FormD),
     filedOn: filed_on === "" ? null : filed_on,
   });
-  const findFormD = db.prepare(`${columns} = 'D' and id = ?`);
   const findAdviser = db.prepare(
     `${columns} = 'ADV' and length(owner) = length(?1) and owner = ?1 order by filed_on, length(id), id`,
   );
@@ -193,13 +192,12 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
   const findParts = db.prepare(
     "select distinct row from part where filing_id = ? order by kind, reference, row",
   );
-  const adviserFiling = ({ id, row }: Row): AdviserFiling => {
-    const parts = findParts.all(id).map((part) => JSON.parse(part["row"] as string) as AdvRow);
-    return joined(JSON.parse(row) as AdviserFacts, parts);
-  };
   /** Returns the filings of an adviser, oldest first. */
   const adviserFilingsOf = (crd: string): readonly AdviserFiling[] =>
-    (findAdviser.all(crd) as Row[]).map(adviserFiling);
+    (findAdviser.all(crd) as Row[]).map(({ id, row }) => {
+      const parts = findParts.all(id).map((part) => JSON.parse(part["row"] as string) as AdvRow);
+      return joined(JSON.parse(row) as AdviserFacts, parts);
+    });
 
   return {
     /** Adds a filing, and prefers a quarter's version. Reports whether it is the first with its accession number. */
@@ -249,7 +247,7 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
     },
     /** Returns the filings with the given accession numbers, in the same order. */
     formDOf: (accessions: readonly string[]): FormD[] =>
-      accessions.map((accession) => formD(findFormD.get(accession) as Row)),
+      accessions.map((accession) => formD(find.get("D", accession) as Row)),
     /** Yields each adviser's filings together, by CRD, oldest first. */
     *advisers(): Iterable<readonly AdviserFiling[]> {
       for (const row of listAdvisers.iterate()) yield adviserFilingsOf(row["owner"] as string);

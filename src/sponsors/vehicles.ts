@@ -54,7 +54,6 @@ export interface ResolvedGp<F = Pick<FormD, "accession">> {
   isRenamed: boolean;
 }
 
-/** Indexed facts about all advisers, for finding a vehicle's sponsor. */
 export type Advisers = ReturnType<typeof indexAdvisers>;
 
 /** CRD numbers by a key of the adviser; null if several advisers share the key. */
@@ -166,7 +165,6 @@ export function readVehicles(filings: Filings, advisers: Advisers) {
 
 type Judged = ReturnType<typeof judge>;
 
-/** Returns the classification of a filing, its best evidence and its facts. */
 function judge(filing: FormD, advisers: Advisers) {
   const { accession, fileNumber, filedOn: date, issuers } = filing;
   const { name, place } = issuers[0]!;
@@ -218,7 +216,6 @@ function sponsorsOf(
   return [found, reason];
 }
 
-/** Returns the candidates that Form ADV gives for a filing. */
 function adviserCandidates(filing: FormD, advisers: Advisers): Weighed[] {
   const { fileNumber } = filing;
   const { name } = filing.issuers[0]!;
