@@ -25,7 +25,6 @@ import {
   makeTool,
   recordSchema,
   type Tool,
-  type ToolAnswer,
   type ToolDependencies,
   toolName,
 } from "./tool.ts";
@@ -103,6 +102,9 @@ const vocabularyTool = (dependencies: ToolDependencies): Tool =>
     },
   });
 
+/** Maximum number of versions that the error for an unknown version lists. */
+const versionsNamed = 20;
+
 const changesTool = (dependencies: ToolDependencies): Tool =>
   makeTool(dependencies, {
     name: "changes_since",
@@ -118,51 +120,43 @@ const changesTool = (dependencies: ToolDependencies): Tool =>
     },
     limitMax: changesOfRequest,
     refusal: changesRefusal,
-    answer: (values) => listChanges(dependencies, values),
+    async answer(values) {
+      const { changes, operations } = dependencies;
+      const { limit, offset } = boundsOf(values);
+      const version = values.get("version")![0]!;
+      const detail = detailOf(values.get("detail"));
+      const current = served(dependencies);
+      const { version: datasetVersion } = current.parts;
+      const kept = changes.list(datasetVersion).filter(({ step }) => step !== null);
+      const next = kept.findLast(({ from }) => from === version)?.version;
+      if (next === undefined && version !== datasetVersion) {
+        const known = [...new Set([...kept.map(({ from }) => from!), datasetVersion])];
+        const allowed = known.slice(-versionsNamed);
+        throw invalidParameters([
+          {
+            parameter: "version",
+            code: "unknown_value",
+            detail: `Must be a version whose later changes are kept: ${allowed.join(", ")}.`,
+            allowed,
+          },
+        ]);
+      }
+      const name = `${version}..${next}.ndjson`;
+      const queryText = `limit=${limit}&offset=${offset}`;
+      const part =
+        next === undefined
+          ? null
+          : findStep(changes, datasetVersion, { name, queryText, greatestRequest: 1, operations });
+      const found = part === null ? [] : await readChanges(part);
+      const forms = found.map((change) => formsOf(change, detail));
+      const bounds = { limit, offset, total: part?.total ?? 0 };
+      const then =
+        part === null || part.to === datasetVersion
+          ? null
+          : `These changes lead to version ${part.to}. For later changes, call changes_since with that version and offset 0.`;
+      return writeValues(current, forms, bounds, "changes_since", then);
+    },
   });
-
-/** Maximum number of versions that the error for an unknown version lists. */
-const versionsNamed = 20;
-
-async function listChanges(
-  dependencies: ToolDependencies,
-  values: GivenValues,
-): Promise<ToolAnswer> {
-  const { changes, operations } = dependencies;
-  const { limit, offset } = boundsOf(values);
-  const version = values.get("version")![0]!;
-  const detail = detailOf(values.get("detail"));
-  const current = served(dependencies);
-  const { version: datasetVersion } = current.parts;
-  const kept = changes.list(datasetVersion).filter(({ step }) => step !== null);
-  const next = kept.findLast(({ from }) => from === version)?.version;
-  if (next === undefined && version !== datasetVersion) {
-    const known = [...new Set([...kept.map(({ from }) => from!), datasetVersion])];
-    const allowed = known.slice(-versionsNamed);
-    throw invalidParameters([
-      {
-        parameter: "version",
-        code: "unknown_value",
-        detail: `Must be a version whose later changes are kept: ${allowed.join(", ")}.`,
-        allowed,
-      },
-    ]);
-  }
-  const name = `${version}..${next}.ndjson`;
-  const queryText = `limit=${limit}&offset=${offset}`;
-  const part =
-    next === undefined
-      ? null
-      : findStep(changes, datasetVersion, { name, queryText, greatestRequest: 1, operations });
-  const found = part === null ? [] : await readChanges(part);
-  const forms = found.map((change) => formsOf(change, detail));
-  const bounds = { limit, offset, total: part?.total ?? 0 };
-  const then =
-    part === null || part.to === datasetVersion
-      ? null
-      : `These changes lead to version ${part.to}. For later changes, call changes_since with that version and offset 0.`;
-  return writeValues(current, forms, bounds, "changes_since", then);
-}
 
 async function readChanges({ file, start, end }: StepPart): Promise<RecordChange[]> {
   if (start === end) return [];
@@ -238,40 +232,35 @@ const matchTool = (dependencies: ToolDependencies): Tool =>
     },
     limitMax: matchedMax,
     cost: (values) => matchCost(namesOnPage(values).length),
-    answer: (values) => matchNames(dependencies, values),
+    async answer(values) {
+      const { limit, offset } = boundsOf(values);
+      const names = values.get("names")!;
+      const facts = Object.entries(factLists);
+      const faults = facts.flatMap(([, parameter]): ParameterFault[] => {
+        const given = values.get(parameter)?.length ?? names.length;
+        if (given === names.length) return [];
+        const isShort = given < names.length;
+        const wanted = names.length === 1 ? "1 entry" : `${names.length} entries`;
+        const detail = `Must have ${wanted}, one for each of 'names', but has ${isShort ? "only " : ""}${given}.`;
+        return isShort
+          ? [{ parameter, code: "too_short", detail, minimum: names.length }]
+          : [{ parameter, code: "too_many_values", detail, maximum: names.length }];
+      });
+      if (faults.length > 0) throw invalidParameters(faults);
+      const wanted = namesOnPage(values).map((name, i) => ({
+        name,
+        ...Object.fromEntries(facts.map(([fact, list]) => [fact, values.get(list)?.[offset + i]])),
+      }));
+      const { model, matches } = await matchInSlices(() => served(dependencies), wanted);
+      const entries = matches.map(({ certainty, gp, runnerUp }, i) => [
+        { name: wanted[i]!.name, certainty, gp, runner_up: runnerUp },
+      ]);
+      const bounds = { limit, offset, total: names.length };
+      return writeValues(model, entries, bounds, "match_gps");
+    },
   });
 
 function namesOnPage(values: GivenValues): readonly string[] {
   const { limit, offset } = boundsOf(values);
   return values.get("names")!.slice(offset, offset + limit);
-}
-
-async function matchNames(
-  dependencies: ToolDependencies,
-  values: GivenValues,
-): Promise<ToolAnswer> {
-  const { limit, offset } = boundsOf(values);
-  const names = values.get("names")!;
-  const facts = Object.entries(factLists);
-  const faults = facts.flatMap(([, parameter]): ParameterFault[] => {
-    const given = values.get(parameter)?.length ?? names.length;
-    if (given === names.length) return [];
-    const isShort = given < names.length;
-    const wanted = names.length === 1 ? "1 entry" : `${names.length} entries`;
-    const detail = `Must have ${wanted}, one for each of 'names', but has ${isShort ? "only " : ""}${given}.`;
-    return isShort
-      ? [{ parameter, code: "too_short", detail, minimum: names.length }]
-      : [{ parameter, code: "too_many_values", detail, maximum: names.length }];
-  });
-  if (faults.length > 0) throw invalidParameters(faults);
-  const wanted = namesOnPage(values).map((name, i) => ({
-    name,
-    ...Object.fromEntries(facts.map(([fact, list]) => [fact, values.get(list)?.[offset + i]])),
-  }));
-  const { model, matches } = await matchInSlices(() => served(dependencies), wanted);
-  const entries = matches.map(({ certainty, gp, runnerUp }, i) => [
-    { name: wanted[i]!.name, certainty, gp, runner_up: runnerUp },
-  ]);
-  const bounds = { limit, offset, total: names.length };
-  return writeValues(model, entries, bounds, "match_gps");
 }
