@@ -1,6 +1,6 @@
 /** Serves metrics and health to the operator at the admin address, without a key. */
 import { once } from "node:events";
-import type { IncomingMessage, Server } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { type Config, isLoopback } from "#config.ts";
 import { exposition, expositionType, type Metric } from "#metrics/metric.ts";
 import { openEventLoopMetrics } from "#metrics/process-metrics.ts";
@@ -24,47 +24,9 @@ export function openAdmin(
   if (place === null && passed === null)
     return { address: () => null, async listen() {}, async close() {} };
   const eventLoop = openEventLoopMetrics();
-  const server = createAdminServer(http, [...metrics, ...eventLoop.metrics], wantedDataset);
-  let address: string | null = null;
-  return {
-    /** Returns the server's URL. Returns null until it listens. */
-    address: () => address,
-    /** Starts listening. @throws ListenFault if that fails. */
-    async listen() {
-      const found =
-        passed === null
-          ? await listenAt(server, place!, "ADMIN_ADDRESS")
-          : await listenPassed(server, passed, null);
-      address = addressText(found);
-      http.log.info({ address }, "metrics are served");
-      if (!isLoopback(found.address))
-        http.log.warn(
-          { address },
-          "metrics are served without a key at an address that other machines may reach: make sure that only your monitoring can, or set ADMIN_ADDRESS to a loopback address",
-        );
-    },
-    async close() {
-      eventLoop.close();
-      if (!server.listening) return;
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
-}
-
-const waitMilliseconds = 5000;
-/** Maximum number of connections. Monitoring needs a few, and nobody else should connect. */
-const connectionsMax = 64;
-
-function createAdminServer(
-  http: HttpDependencies,
-  metrics: readonly Metric[],
-  wantedDataset: () => string | null,
-): Server {
+  const all = [...metrics, ...eventLoop.metrics];
   const paths: Readonly<Record<string, () => AdminAnswer>> = {
-    "/metrics": () => ({ status: 200, type: expositionType, body: exposition(metrics) }),
+    "/metrics": () => ({ status: 200, type: expositionType, body: exposition(all) }),
     "/health": () => json(200, { status: "ok" }),
     "/ready": () => {
       const reason = whyNotReady(http);
@@ -105,8 +67,38 @@ function createAdminServer(
     },
   );
   server.maxConnections = connectionsMax;
-  return server;
+  let address: string | null = null;
+  return {
+    /** Returns the server's URL. Returns null until it listens. */
+    address: () => address,
+    /** Starts listening. @throws ListenFault if that fails. */
+    async listen() {
+      const found =
+        passed === null
+          ? await listenAt(server, place!, "ADMIN_ADDRESS")
+          : await listenPassed(server, passed, null);
+      address = addressText(found);
+      http.log.info({ address }, "metrics are served");
+      if (!isLoopback(found.address))
+        http.log.warn(
+          { address },
+          "metrics are served without a key at an address that other machines may reach: make sure that only your monitoring can, or set ADMIN_ADDRESS to a loopback address",
+        );
+    },
+    async close() {
+      eventLoop.close();
+      if (!server.listening) return;
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
 }
+
+const waitMilliseconds = 5000;
+/** Maximum number of connections. Monitoring needs a few, and nobody else should connect. */
+const connectionsMax = 64;
 
 type AdminAnswer = ReturnType<typeof plain>;
 
