@@ -217,18 +217,10 @@ async function eachRow(
   cut(true);
 }
 
-interface Row {
-  length: number;
-  /** Decodes a cell on demand. Most of the hundreds of columns are never needed. */
-  cellAt: (index: number) => string;
-  isBlank: boolean;
-  /** Offset of the next row. */
-  end: number;
-  lines: number;
-}
+type Row = NonNullable<ReturnType<typeof rowAt>>;
 
 /** Returns the row at an offset. Returns undefined if the bytes end first, or if the row is too long. */
-function rowAt(bytes: Buffer, start: number, isLast: boolean): Row | undefined {
+function rowAt(bytes: Buffer, start: number, isLast: boolean) {
   /** Start and end of each cell, without its quotes. */
   const bounds: number[] = [];
   const stop = Math.min(bytes.length, start + rowBytesMax);
@@ -265,6 +257,7 @@ function rowAt(bytes: Buffer, start: number, isLast: boolean): Row | undefined {
     }
     if (at >= bytes.length && !isLast) return undefined;
     const length = bounds.length / 2;
+    /** Decodes a cell on demand. Most of the hundreds of columns are never needed. */
     const cellAt = (i: number) => decode(bytes.subarray(bounds[2 * i], bounds[2 * i + 1]));
     const isBlank = length === 1 && cellAt(0).trim() === "";
     return { length, cellAt, isBlank, end: Math.min(at + 1, bytes.length), lines };
