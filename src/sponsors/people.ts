@@ -209,14 +209,15 @@ const crdOf = (person: Person) => person.find(({ crd }) => crd !== null)?.crd ??
 function group(mentions: readonly Mention[]): Person[] {
   const byName = [...Map.groupBy(mentions, nameOf)].sort(([a], [b]) => (a < b ? -1 : 1));
   const people: { names: string[]; mentions: Mention[] }[] = [];
-  for (const [name, all] of byName)
-    for (const same of byCrd(all)) {
+  for (const [name, all] of byName) {
+    const crds = new Set(all.flatMap(({ crd }) => crd ?? []));
+    const parts = Map.groupBy(all, (one) => (crds.size > 1 ? one.crd : null));
+    for (const same of parts.values()) {
       const crd = crdOf(same);
-      const { suffix } = same[0]!;
       const known = people.find((one) => {
         const other = crdOf(one.mentions);
         return (
-          one.mentions[0]!.suffix === suffix &&
+          one.mentions[0]!.suffix === same[0]!.suffix &&
           (crd === null || other === null || crd === other) &&
           !one.names.includes(name) &&
           one.names.some((other) => isSpelling(name, other))
@@ -228,13 +229,8 @@ function group(mentions: readonly Mention[]): Person[] {
         known.mentions.push(...same);
       }
     }
+  }
   return people.map((one) => one.mentions);
-}
-
-/** Splits mentions of one name by individual CRD number, if there are several numbers. */
-function byCrd(mentions: readonly Mention[]): Mention[][] {
-  const crds = new Set(mentions.flatMap(({ crd }) => crd ?? []));
-  return crds.size < 2 ? [[...mentions]] : [...Map.groupBy(mentions, ({ crd }) => crd).values()];
 }
 
 /** Reports whether two names differ by one edit in a word of five letters or more. */

@@ -156,9 +156,6 @@ function openHouses(
   const firmsOf = (some: readonly PlacedVehicle[]): string[] =>
     some.map((vehicle) => evidenceOf.get(vehicle)!.firm);
 
-  const correctBy = (correction: Correction, vehicle: PlacedVehicle, firm: string, house: House) =>
-    put(vehicle, correctionOf(correction, firm), house);
-
   return {
     houseOf,
     evidenceOf,
@@ -197,7 +194,7 @@ function openHouses(
           const others = vehicles.filter((one) => houseOf(one) === house);
           const [lowest = ""] = [...house.crds].sort(byNumber);
           const firm = names.get(lowest)?.legalName ?? mostFrequent(firmsOf(others));
-          correctBy(correction, vehicle, firm, house);
+          put(vehicle, correctionOf(correction, firm), house);
           return true;
         }
         case "same": {
@@ -212,7 +209,7 @@ function openHouses(
           );
           const other = newHouse();
           for (const vehicle of parted)
-            correctBy(correction, vehicle, evidenceOf.get(vehicle)!.firm, other);
+            put(vehicle, correctionOf(correction, evidenceOf.get(vehicle)!.firm), other);
           return parted.length > 0;
         }
         default:
