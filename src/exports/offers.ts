@@ -35,9 +35,7 @@ interface OffersOrder {
 }
 
 /** Facts about a file, stored beside it. */
-interface Facts extends Omit<MadeFile, "path"> {
-  program: string;
-}
+type Facts = Omit<MadeFile, "path"> & Pick<OffersOrder, "program">;
 
 type DatasetFile = (typeof filesOfDataset)[number];
 

@@ -52,7 +52,9 @@ export function openMcp(dependencies: ToolDependencies) {
         const { result } = called;
         if (result.kind === "answer") return resultOf(result.answer);
         if (result.problem === noSuchTool) throw unknownTool(name, tools);
-        return failure(problemBody(result.problem, requestId));
+        // A problem has its body as over HTTP, for the model to read.
+        const text = JSON.stringify(problemBody(result.problem, requestId));
+        return { content: [{ type: "text", text }], isError: true };
       };
       // Each message gets a server of its own and leaves nothing behind, so any instance can answer any message.
       const handler = createMcpHandler(() => makeServer(listed, call), { keepAliveMs: 0 });
@@ -115,9 +117,8 @@ function withoutEchoes({ type, text }: NonNullable<McpReply["content"]>): string
   );
 }
 
-const guideUri = "gp-records://guide";
 const guide = {
-  uri: guideUri,
+  uri: "gp-records://guide",
   name: "guide",
   title: "The records explained",
   description:
@@ -158,7 +159,7 @@ function section(kind: RecordKind): string {
 const instructions = `Records of real-estate General Partners (GPs), their principals, market signals and projects; read-only. \
 Begin with list_gps, list_signals or list_projects to search by market, tag or date, and with fetch_gp to find a GP by name. \
 The id of a GP as gp_name means only that GP. Each tool call counts against a quota; after an error with retry_after, wait that many seconds. \
-The resource ${guideUri} explains the members. ${dataNotice}`;
+The resource ${guide.uri} explains the members. ${dataNotice}`;
 
 function makeServer(tools: readonly object[], call: (name: string) => Promise<object>): Server {
   const server = new Server(
@@ -173,10 +174,10 @@ function makeServer(tools: readonly object[], call: (name: string) => Promise<ob
   server.setRequestHandler("resources/list", () => ({ resources: [guide] }));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
   server.setRequestHandler("resources/read", ({ params: { uri } }) => {
-    if (uri !== guideUri)
+    if (uri !== guide.uri)
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `There is no resource ${echo(uri)}; the only one is ${guideUri}.`,
+        `There is no resource ${echo(uri)}; the only one is ${guide.uri}.`,
       );
     return { contents: [{ uri, mimeType: "text/markdown", text: guideText() }] };
   });
@@ -186,10 +187,4 @@ function makeServer(tools: readonly object[], call: (name: string) => Promise<ob
 const resultOf = ({ content }: ToolAnswer): object => ({
   content: [{ type: "text", text: asText(content) }],
   structuredContent: JSON.parse(content) as object,
-});
-
-/** Returns a tool error with a problem's body as over HTTP, for the model to read. */
-const failure = (problem: object) => ({
-  content: [{ type: "text", text: JSON.stringify(problem) }],
-  isError: true,
 });
