@@ -4,6 +4,14 @@ import { clean } from "#importers/cells.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { fold } from "#records/fold.ts";
 
+/** Place where a row was read, for reports. */
+export interface RowOrigin {
+  /** File as the operator gave it, with the member of an archive after `!`. */
+  file: string;
+  /** Line on which the row begins, counted from 1; 1 for a filing that is a file of its own. */
+  line: number;
+}
+
 /** Reason why a recognised filing is left out. The report counts filings by reason. */
 export type SkipReason =
   | "test"
@@ -120,7 +128,7 @@ export function accessionIn(written: string): string | null {
 }
 
 const personRoles = ["executive_officer", "director", "promoter"] as const;
-export type PersonRole = (typeof personRoles)[number];
+type PersonRole = (typeof personRoles)[number];
 
 /** Returns the roles for relationships such as `Executive Officer`. */
 export function roles(cells: readonly Written[]): PersonRole[] {

@@ -14,13 +14,13 @@ import {
   named,
   type RejectedRows,
   roles,
+  type RowOrigin,
   type SkipReason,
   text,
   whole,
 } from "./cells.ts";
 import columns from "./form-d-columns.json" with { type: "json" };
 import { type PlaceReader, withoutStreets } from "./places.ts";
-import type { RowOrigin } from "./rows.ts";
 
 /** Cells of a table row, by column name. */
 interface Cells {

@@ -7,7 +7,6 @@ import { stateCode, usStates } from "#records/us-states.ts";
 import { decoded, text } from "./cells.ts";
 import edgar from "./edgar-places.json" with { type: "json" };
 import columns from "./geography-columns.json" with { type: "json" };
-import type { Place } from "./rows.ts";
 import words from "./street-words.json" with { type: "json" };
 
 /** Address as filed. `Place` says what is kept of its streets. */
@@ -19,6 +18,20 @@ interface Address {
   /** Name of the country, if the filing has a cell for it. */
   country?: string | null | undefined;
   zip: string | null | undefined;
+}
+
+/** Address without streets. */
+export interface Place {
+  city: string | null;
+  /** USPS code of a US state; null elsewhere. */
+  state: string | null;
+  /** ISO 3166-1 alpha-2 code; null if the filing's code is unknown. */
+  country: string | null;
+  zip: string | null;
+  /** Hash of the folded street (without suite) and ZIP, salted anew for each import; null without a street. */
+  addressHash: string | null;
+  /** Firm named in a street line, such as `C/O Acme Management LLC`; null if there is none. */
+  firmInStreet: string | null;
 }
 
 export type PlaceReader = (address: Address) => Place;

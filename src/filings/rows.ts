@@ -7,33 +7,14 @@
  */
 import { rmSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import type { RowOrigin } from "./cells.ts";
 import type { Correction } from "./corrections.ts";
 import type { FormD } from "./form-d.ts";
-import type { openGeography } from "./places.ts";
+import type { openGeography, Place } from "./places.ts";
 
+export type { RowOrigin } from "./cells.ts";
 export type { FormD, RelatedPerson } from "./form-d.ts";
-
-/** Place where a row was read, for reports. */
-export interface RowOrigin {
-  /** File as the operator gave it, with the member of an archive after `!`. */
-  file: string;
-  /** Line on which the row begins, counted from 1; 1 for a filing that is a file of its own. */
-  line: number;
-}
-
-/** Address without streets. */
-export interface Place {
-  city: string | null;
-  /** USPS code of a US state; null elsewhere. */
-  state: string | null;
-  /** ISO 3166-1 alpha-2 code; null if the filing's code is unknown. */
-  country: string | null;
-  zip: string | null;
-  /** Hash of the folded street (without suite) and ZIP, salted anew for each import; null without a street. */
-  addressHash: string | null;
-  /** Firm named in a street line, such as `C/O Acme Management LLC`; null if there is none. */
-  firmInStreet: string | null;
-}
+export type { Place } from "./places.ts";
 
 /** Row of Schedule A or B: an owner or executive officer of an adviser. */
 export interface AdviserOwner {
