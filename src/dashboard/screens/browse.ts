@@ -18,14 +18,7 @@ import {
   viewWords,
   withValues,
 } from "#dashboard/components/view.ts";
-import {
-  type Given,
-  isSignedIn,
-  moved,
-  type ReaderRequest,
-  route,
-  type Route,
-} from "#dashboard/screen.ts";
+import { type Given, isSignedIn, moved, type ReaderRequest, route } from "#dashboard/screen.ts";
 import { lists } from "#operations/lists.ts";
 import { canonicalQuery } from "#operations/parameters.ts";
 import { callBlocks } from "#pages/code-block.ts";
@@ -37,7 +30,7 @@ import type { Miss } from "#search/facet-index.ts";
 import { prepareInTurns, type ReadModel } from "#search/read-model.ts";
 import { allowanceOf, downloadForm } from "./download.ts";
 
-export const browseRoutes: readonly Route[] = [
+export const browseRoutes = [
   route("/browse", "anyone", { GET: ({ query }) => moved(kinds.gp.path, query) }),
   ...recordKinds.map((kind) =>
     route(kinds[kind].path, "reader", {

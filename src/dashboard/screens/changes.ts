@@ -11,13 +11,7 @@ import { capital, type View, viewOf, viewTitle } from "#dashboard/components/vie
 import { accountPage, hidden, wordReply } from "#dashboard/components/page.ts";
 import { apiCall, card, figures } from "#dashboard/components/record-page.ts";
 import { pageSteps, readRecords } from "#dashboard/components/records.ts";
-import {
-  type Given,
-  isSignedIn,
-  type ReaderRequest,
-  type Route,
-  route,
-} from "#dashboard/screen.ts";
+import { type Given, isSignedIn, type ReaderRequest, route } from "#dashboard/screen.ts";
 import { type JoinedChange, publicationsSince } from "#datasets/joined-steps.ts";
 import { html, type Html, type Part, table } from "#pages/html.ts";
 import { columnPlot, hatching } from "#pages/plot.ts";
@@ -30,7 +24,7 @@ import type { ReadModel } from "#search/read-model.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { followForm } from "./feeds.ts";
 
-export const changesRoutes: readonly Route[] = [
+export const changesRoutes = [
   route("/browse/changes", "reader", { GET: readRecords(showChanges) }),
 ];
 

@@ -8,14 +8,7 @@ import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
 import { laterReply, wordReply } from "#dashboard/components/page.ts";
 import { asSeen, readRecords } from "#dashboard/components/records.ts";
 import { keptFields, type View, viewHref, viewOf, viewWords } from "#dashboard/components/view.ts";
-import {
-  download,
-  isSignedIn,
-  type ReaderRequest,
-  type Reply,
-  route,
-  type Route,
-} from "#dashboard/screen.ts";
+import { download, isSignedIn, type ReaderRequest, type Reply, route } from "#dashboard/screen.ts";
 import { greatestRequest } from "#limits/policy.ts";
 import { columnsOf } from "#operations/formats.ts";
 import { lists } from "#operations/lists.ts";
@@ -30,7 +23,7 @@ import { prepareInTurns, type ReadModel } from "#search/read-model.ts";
 
 const downloadPath = (kind: RecordKind) => `${kinds[kind].path}/download` as const;
 
-export const downloadRoutes: readonly Route[] = recordKinds.map((kind) =>
+export const downloadRoutes = recordKinds.map((kind) =>
   route(downloadPath(kind), "reader", {
     POST: readRecords((request, model) => sendView(request, model, kind)),
   }),

@@ -22,7 +22,6 @@ import {
   page,
   posting,
   type Reply,
-  type Route,
   route,
   seeOther,
 } from "#dashboard/screen.ts";
@@ -37,7 +36,7 @@ import type { ReadModel } from "#search/read-model.ts";
 import { DomainError } from "#store/store-fault.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 
-export const feedRoutes: readonly Route[] = [
+export const feedRoutes = [
   route("/account/feeds", "member", {
     GET: (request) => showViews(request),
     link: { group: "Account", label: "Followed views" },

@@ -31,7 +31,6 @@ import {
   type Sourced,
 } from "#dashboard/components/records.ts";
 import { capital, readView, type View } from "#dashboard/components/view.ts";
-import type { Route } from "#dashboard/screen.ts";
 import { html, type Html, type Part, table } from "#pages/html.ts";
 import { usMap } from "#pages/map.ts";
 import { columnPlot, periodsUntil } from "#pages/plot.ts";
@@ -47,7 +46,7 @@ import { placeOfMarket } from "#search/market-places.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
 import { prepareInTurns, type ReadModel } from "#search/read-model.ts";
 
-export const gpPage: Route = recordRoute("gp", showGp);
+export const gpPage = recordRoute("gp", showGp);
 
 interface Linked {
   signals: Records<Signal>;

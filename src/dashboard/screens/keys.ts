@@ -13,7 +13,6 @@ import {
   type MemberRequest,
   posting,
   type Reply,
-  type Route,
   route,
   seeOther,
 } from "#dashboard/screen.ts";
@@ -43,7 +42,7 @@ import { makeToken } from "#store/random-text.ts";
 import { type LastUse, readLastUse } from "#usage/recording.ts";
 import { readDaysByKey } from "#usage/totals.ts";
 
-export const keysRoutes: readonly Route[] = [
+export const keysRoutes = [
   route("/account/keys", "member", {
     GET: keysPage,
     POST: posting(keysPage, createKey),

@@ -10,7 +10,6 @@ import {
   type MemberRequest,
   posting,
   type Reply,
-  type Route,
   route,
   seeOther,
 } from "#dashboard/screen.ts";
@@ -22,7 +21,7 @@ import { dayMilliseconds } from "#store/durations.ts";
 import { listOwn } from "./keys.ts";
 import { canMail, mail, mailedPage, typedAddress, whomToAsk } from "./sign-in.ts";
 
-export const memberRoutes: readonly Route[] = [
+export const memberRoutes = [
   route("/account/members", "member", {
     GET: membersPage,
     link: { group: "Account", label: "Members" },

@@ -2,13 +2,13 @@
 import { listAudit, type AuditAction, operator, service } from "#store/audit.ts";
 import { listMembers } from "#accounts/members.ts";
 import { headedPage } from "#dashboard/components/page.ts";
-import { type MemberRequest, type Route, route } from "#dashboard/screen.ts";
+import { type MemberRequest, route } from "#dashboard/screen.ts";
 import { html, type Part, table } from "#pages/html.ts";
 import { relativeTime } from "#pages/prose.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import { keyLink, listOwn } from "./keys.ts";
 
-export const noticesRoutes: readonly Route[] = [
+export const noticesRoutes = [
   route("/account/notices", "member", {
     GET: showNotices,
     link: { group: "Account", label: "Notices" },

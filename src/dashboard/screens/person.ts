@@ -29,7 +29,6 @@ import {
   recordLink,
   roleOf,
 } from "#dashboard/components/records.ts";
-import type { Route } from "#dashboard/screen.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { hueOf, timeline } from "#pages/plot.ts";
 import { counted, grouped, wordList } from "#pages/prose.ts";
@@ -42,7 +41,7 @@ import type { Principal } from "#records/principal.ts";
 import type { Signal } from "#records/signal.ts";
 import type { Filter, ReadModel } from "#search/read-model.ts";
 
-export const personPage: Route = recordRoute("principal", showPerson);
+export const personPage = recordRoute("principal", showPerson);
 
 const gpsMax = 10;
 const othersMax = 10;

@@ -22,7 +22,6 @@ import {
   reportedSold,
   statusOf,
 } from "#dashboard/components/records.ts";
-import type { Route } from "#dashboard/screen.ts";
 import { html, type Html, type Part, table } from "#pages/html.ts";
 import { usMap } from "#pages/map.ts";
 import { hueOf, timeline } from "#pages/plot.ts";
@@ -34,7 +33,7 @@ import type { Signal } from "#records/signal.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
-export const projectPage: Route = recordRoute("project", showProject);
+export const projectPage = recordRoute("project", showProject);
 
 async function showProject({ record: project, model, today }: Found<Project>) {
   const { id, market, gps } = project;

@@ -7,7 +7,6 @@ import {
   type MemberRequest,
   page,
   type Reply,
-  type Route,
   route,
   withQuery,
 } from "#dashboard/screen.ts";
@@ -27,7 +26,7 @@ import {
 } from "#usage/request-log.ts";
 import { statusClasses } from "#usage/totals.ts";
 
-export const requestsRoutes: readonly Route[] = [
+export const requestsRoutes = [
   route("/account/requests", "member", {
     GET: showRequests,
     link: { group: "API", label: "Requests" },

@@ -9,7 +9,7 @@ import {
   readRecords,
   recordTable,
 } from "#dashboard/components/records.ts";
-import { type ReaderRequest, route, type Route } from "#dashboard/screen.ts";
+import { type ReaderRequest, route } from "#dashboard/screen.ts";
 import { gpFilters, parameterBounds } from "#operations/operation.ts";
 import { html, type Html } from "#pages/html.ts";
 import { anySearched, searchForm } from "#pages/layout.ts";
@@ -20,7 +20,7 @@ import { isNamed, kinds, linkedKinds, type NamedKind, namedKinds } from "#record
 import { readDocuments } from "#search/dataset-parts.ts";
 import { prepareInTurns, type ReadModel } from "#search/read-model.ts";
 
-export const searchRoutes: readonly Route[] = [
+export const searchRoutes = [
   route("/search", "reader", { GET: readRecords(searchPage) }),
   route("/search/suggest", "reader", { GET: suggestions, isBackground: true }),
 ];

@@ -19,7 +19,6 @@ import {
   type MemberRequest,
   posting,
   type Reply,
-  type Route,
   route,
   seeOther,
   type SignedInRequest,
@@ -39,7 +38,7 @@ import {
   typedAddress,
 } from "./sign-in.ts";
 
-export const settingsRoutes: readonly Route[] = [
+export const settingsRoutes = [
   route("/account/settings", "person", {
     GET: settingsPage,
     link: { group: "Account", label: "Settings" },

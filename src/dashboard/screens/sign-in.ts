@@ -58,7 +58,7 @@ import {
 import { html, type Html } from "#pages/html.ts";
 import { DomainError } from "#store/store-fault.ts";
 
-export const signInRoutes: readonly Route[] = [
+export const signInRoutes = [
   route("/account", "anyone", {
     GET: ({ signedIn }) => seeOther(signedIn === null ? "/account/sign-in" : "/account/keys"),
   }),

@@ -2,7 +2,7 @@
 import { type Account, findAccount } from "#accounts/accounts.ts";
 import { mayReadChanges } from "#accounts/plans.ts";
 import { headedPage } from "#dashboard/components/page.ts";
-import { type MemberRequest, type Route, route } from "#dashboard/screen.ts";
+import { type MemberRequest, route } from "#dashboard/screen.ts";
 import { readQuotaStatus } from "#dashboard/watch-notices.ts";
 import type { WindowStatus } from "#limits/counters.ts";
 import { type Column, html, type Html, type Part, table } from "#pages/html.ts";
@@ -12,7 +12,7 @@ import { dayMilliseconds } from "#store/durations.ts";
 import { statusClasses, type Bar, readBars, readTotalsBy, type Totals } from "#usage/totals.ts";
 import { listOwn } from "./keys.ts";
 
-export const usageRoutes: readonly Route[] = [
+export const usageRoutes = [
   route("/account/usage", "member", { GET: showUsage, link: { group: "API", label: "Usage" } }),
 ];
 
