@@ -1,11 +1,5 @@
 /** The page of a GP, a person or a project: its layout, the cards of its two columns, and tables of records. */
-import {
-  type AccountRequest,
-  moved,
-  type ReaderRequest,
-  type Route,
-  route,
-} from "#dashboard/screen.ts";
+import { type AccountRequest, moved, type ReaderRequest, route } from "#dashboard/screen.ts";
 import { callBlocks } from "#pages/code-block.ts";
 import { factList, html, type Html, type Part, table } from "#pages/html.ts";
 import { contactLink } from "#pages/privacy.ts";
@@ -82,7 +76,7 @@ interface RecordPage {
 export const recordRoute = <R extends AnyRecord>(
   kind: NamedKind,
   show: (found: Found<R>) => Promise<RecordPage>,
-): Route =>
+) =>
   route(`${kinds[kind].path}/{id}`, "reader", {
     GET: readRecords(async (request, model) => {
       const id = request.names["id"]!;

@@ -21,7 +21,6 @@ import {
   type MemberRequest,
   page,
   posting,
-  type Reply,
   route,
   seeOther,
 } from "#dashboard/screen.ts";
@@ -129,7 +128,7 @@ function readStored(model: ReadModel | null, kindName: string | null, query: str
   return view instanceof Problem ? null : view;
 }
 
-async function showFeed(request: AccountRequest): Promise<Reply> {
+async function showFeed(request: AccountRequest): Promise<Given> {
   const { services, names, monotonicMicroseconds } = request;
   const followed = await findFollowedView(services.control.database, names["secret"]!);
   if (followed === null)

@@ -8,14 +8,7 @@ import {
   postForm,
   wordReply,
 } from "#dashboard/components/page.ts";
-import {
-  type Given,
-  type MemberRequest,
-  posting,
-  type Reply,
-  route,
-  seeOther,
-} from "#dashboard/screen.ts";
+import { type Given, type MemberRequest, posting, route, seeOther } from "#dashboard/screen.ts";
 import {
   createOwnKey,
   findOwnKey,
@@ -190,13 +183,13 @@ async function addressOf({ services, account }: MemberRequest, person: string): 
   return members.find((member) => member.person === person)?.email ?? "a former member";
 }
 
-async function rename(request: MemberRequest): Promise<Reply> {
+async function rename(request: MemberRequest): Promise<Given> {
   const name = request.form.get("name") ?? "";
   await renameOwnKey(request.services.control, { ...own(request), name });
   return seeOther(`/account/keys/${idOf(request)}?done=renamed`);
 }
 
-async function revoke(request: MemberRequest): Promise<Reply> {
+async function revoke(request: MemberRequest): Promise<Given> {
   await revokeOwnKey(request.services.control, own(request));
   return seeOther(`/account/keys/${idOf(request)}?done=revoked`);
 }
@@ -353,7 +346,7 @@ function oneTimeValue({ form }: MemberRequest): string {
 }
 
 /** Returns the reply to a form that is sent a second time, by a reload or after going back. */
-const shownBefore = (request: MemberRequest, id: string): Reply =>
+const shownBefore = (request: MemberRequest, id: string): Given =>
   wordReply(
     request,
     409,

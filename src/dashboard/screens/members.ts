@@ -9,7 +9,6 @@ import {
   type Given,
   type MemberRequest,
   posting,
-  type Reply,
   route,
   seeOther,
 } from "#dashboard/screen.ts";
@@ -88,7 +87,7 @@ async function refuseTooMany({ services, account, now }: MemberRequest): Promise
 const roleOf = ({ form }: MemberRequest): Member["role"] =>
   form.get("role") === "owner" ? "owner" : "member";
 
-async function withdraw(request: MemberRequest): Promise<Reply> {
+async function withdraw(request: MemberRequest): Promise<Given> {
   const id = request.form.get("invitation") ?? "";
   await withdrawInvitation(request.services.control, { ...acting(request), id });
   return seeOther("/account/members?done=withdrawn");
