@@ -171,43 +171,35 @@ export const acting = ({ account, signedIn, now }: MemberRequest) => ({
 
 export type Reply = PageAnswer;
 
-/** Returns a page as a reply. @param markup a whole page. */
-export const page = (markup: string, status = 200): Reply => ({
+const replyOf = (status: number, body: Reply["body"], ...headers: Reply["headers"]): Reply => ({
   status,
-  headers: [["content-type", "text/html; charset=utf-8"]],
-  body: markup,
+  headers,
+  body,
 });
+
+/** Returns a page as a reply. @param markup a whole page. */
+export const page = (markup: string, status = 200): Reply =>
+  replyOf(status, markup, ["content-type", "text/html; charset=utf-8"]);
 
 /** Returns a 401, which must name a way to authenticate (RFC 9110 §11.6.1). @param markup sign-in page. */
 export const unauthorized = (markup: string): Reply =>
   withHeader(page(markup, 401), "www-authenticate", "Form realm=account");
 
 /** Returns a redirect. After a POST the browser sends a GET to `path`, so a reload posts nothing (RFC 9110 §15.4.4). */
-export const seeOther = (path: string): Reply => ({
-  status: 303,
-  headers: [["location", path]],
-  body: "",
-});
+export const seeOther = (path: string): Reply => replyOf(303, "", ["location", path]);
 
 export const withQuery = (path: string, query: URLSearchParams): string =>
   query.size === 0 ? path : `${path}?${query.toString()}`;
 
 /** Returns a permanent redirect to `path` with a query. */
-export const moved = (path: string, query: URLSearchParams): Reply => ({
-  status: 308,
-  headers: [["location", withQuery(path, query)]],
-  body: "",
-});
+export const moved = (path: string, query: URLSearchParams): Reply =>
+  replyOf(308, "", ["location", withQuery(path, query)]);
 
 /** Returns a file to save. @param name file name of letters, digits, dots and hyphens. */
-export const download = (name: string, contentType: string, body: Reply["body"]): Reply => ({
-  status: 200,
-  headers: [
-    ["content-type", contentType],
-    ["content-disposition", `attachment; filename="${name}"`],
-  ],
-  body,
-});
+export const download = (name: string, contentType: string, body: Reply["body"]): Reply => {
+  const disposition = `attachment; filename="${name}"`;
+  return replyOf(200, body, ["content-type", contentType], ["content-disposition", disposition]);
+};
 
 export const withHeader = (reply: Reply, name: string, value: string): Reply => ({
   ...reply,
