@@ -7,7 +7,6 @@ import { DomainError, StoreFault } from "#store/store-fault.ts";
 import { laterReply, wordPage, wordReply } from "./components/page.ts";
 import { readCookie } from "./cookies.ts";
 import { formType, ownOrigin, type PageAnswer, type PageRequest } from "./messages.ts";
-import type { PersonRequest, TooMany } from "./person-limits.ts";
 import {
   type AccountRequest,
   type AccountServices,
@@ -174,34 +173,23 @@ function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
   return null;
 }
 
+const countedWords = { view: "pages", form: "forms", background: "suggestions" };
+
 /**
  * Counts a request for its person, or for its network if nobody is signed in. Returns a refusal or null. Does not count
  * public pages, whose forms have other limits.
  */
-function countRequest({ access, isBackground }: Route, request: AccountRequest) {
-  const { services, method, signedIn, client, monotonicMicroseconds: now } = request;
+function countRequest({ access, isBackground }: Route, request: AccountRequest): Reply | null {
+  const { services, method, signedIn, client, monotonicMicroseconds } = request;
   if (access === "anyone") return null;
   const kind = method === "POST" ? "form" : isBackground === true ? "background" : "view";
   const { personLimiter: limiter } = services;
-  const tooMany =
-    signedIn === null
-      ? limiter.takeAnonymous(client.address, kind, now)
-      : limiter.take(signedIn.person.id, kind, now);
-  return tooMany === null ? null : tooManyPage(request, kind, tooMany);
-}
-
-const countedWords: Readonly<Record<PersonRequest, string>> = {
-  view: "pages",
-  form: "forms",
-  background: "suggestions",
-};
-
-function tooManyPage(
-  request: AccountRequest,
-  kind: PersonRequest,
-  { name, quota, retryAfterSeconds }: TooMany,
-): Reply {
-  const isAnonymous = request.signedIn === null;
+  const isAnonymous = signedIn === null;
+  const tooMany = isAnonymous
+    ? limiter.takeAnonymous(client.address, kind, monotonicMicroseconds)
+    : limiter.take(signedIn.person.id, kind, monotonicMicroseconds);
+  if (tooMany === null) return null;
+  const { name, quota, retryAfterSeconds } = tooMany;
   const what = isAnonymous && kind === "form" ? "pages" : countedWords[kind];
   const who = isAnonymous
     ? "Together, people on your network who are not signed in get"

@@ -14,9 +14,6 @@ const anonymousDay: KeyedPolicy = { name: "day", quota: 600, window: 86_400 };
 /** Kinds of requests: for viewing a page, for sending a form, and by a page's script. */
 export type PersonRequest = "view" | "form" | "background";
 
-/** The exhausted window with the longest wait. */
-export type TooMany = NonNullable<ReturnType<PersonLimiter["take"]>>;
-
 export type PersonLimiter = ReturnType<typeof openPersonLimiter>;
 
 /**
@@ -59,7 +56,7 @@ export function openPersonLimiter() {
   return {
     /**
      * Counts a request of a person or of a feed, by id. At a limit, refuses the request without counting it.
-     * @param now microseconds on a monotonic clock. @returns null if the request is admitted.
+     * @param now microseconds on a monotonic clock. @returns the exhausted window with the longest wait, or null.
      */
     take(person: string, kind: PersonRequest | "feed", now: number) {
       latest = Math.max(latest, now);
