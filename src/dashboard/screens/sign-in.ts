@@ -73,7 +73,7 @@ export const signInRoutes = [
     POST: unlessDead((request, link) =>
       posting(
         (_, fault) => linkPage(request, link, fault),
-        () => complete[link.kind](request),
+        () => complete(link.kind, request),
       )(request),
     ),
   }),
@@ -103,8 +103,9 @@ async function take(request: AccountRequest): Promise<Reply> {
 }
 
 /** Returns the page with the sign-in form. @param next path of the account page to show afterwards. */
-export const signInPage = (request: AccountRequest, next: string, fault?: string): string =>
-  headedPage(signedOut(request), {
+export function signInPage(request: AccountRequest, next: string, fault?: string): string {
+  const { signUp } = request.services.settings;
+  return headedPage(signedOut(request), {
     title: "Sign in",
     done: {
       address: "Your address has been changed. Sign in with the new address from now on.",
@@ -121,18 +122,16 @@ export const signInPage = (request: AccountRequest, next: string, fault?: string
         ${passwordField("Password")}`,
       )}
       <p><a href="/account/forgot">Forgot your password?</a></p>
-      ${signUpNote(request.services.settings.signUp)}`,
+      ${
+        signUp === "open"
+          ? html`<p>No account yet? <a href="/account/sign-up">Sign up</a></p>`
+          : html`<p class="muted">No account yet? Ask ${whomToAsk(signUp)} for an invitation.</p>`
+      }`,
   });
-
-type SignUp = AccountWorkerSettings["signUp"];
-
-const signUpNote = (signUp: SignUp): Html =>
-  signUp === "open"
-    ? html`<p>No account yet? <a href="/account/sign-up">Sign up</a></p>`
-    : html`<p class="muted">No account yet? Ask ${whomToAsk(signUp)} for an invitation.</p>`;
+}
 
 /** Names the people who can be asked for an invitation. */
-export const whomToAsk = (signUp: Exclude<SignUp, "open">): string =>
+export const whomToAsk = (signUp: Exclude<AccountWorkerSettings["signUp"], "open">): string =>
   signUp === "closed"
     ? "the operator of this service"
     : "an owner of an account or the operator of this service";
@@ -288,45 +287,30 @@ export function beginWithNewPassword(
   return begin(request, signedIn, "/account/settings?done=password");
 }
 
-/** Returns the form's fields with the client and the time, for kinds of links that may ask for a password. */
-const completion = (request: AccountRequest) => ({
-  token: tokenOf(request),
-  password: request.form.get("password") ?? "",
-  accountName: request.form.get("account")?.trim() || null,
-  client: request.client,
-  now: request.now,
-});
-
-const complete: Record<Link["kind"], (request: AccountRequest) => Promise<Reply>> = {
-  async "sign-up"(request) {
-    const { control, passwords } = request.services;
-    const signedIn = await completeSignUp(control, passwords, completion(request));
-    return begin(request, signedIn, homePath);
-  },
-  async invite(request) {
-    const { control, passwords } = request.services;
-    const accepted = await acceptInvitation(control, passwords, completion(request));
-    const { person, accountId, signedIn } = accepted;
-    if (signedIn !== null) return begin(request, signedIn, homePath);
-    if (request.signedIn?.person.id !== person.id) return seeOther("/account/sign-in?done=joined");
-    const session = request.signedIn.session;
-    await switchAccount(control, { person: person.id, session, accountId });
-    return seeOther(homePath);
-  },
-  async reset(request) {
-    const { control, passwords } = request.services;
-    const signedIn = await completeReset(control, passwords, completion(request));
-    return beginWithNewPassword(request, signedIn);
-  },
-  async email(request) {
-    const { control, mailer } = request.services;
-    const order = { token: tokenOf(request), now: request.now };
+/** Does what a link is for, with the fields of its form. */
+async function complete(kind: Link["kind"], request: AccountRequest): Promise<Reply> {
+  const { services, form, client, now } = request;
+  const { control, passwords, mailer } = services;
+  const password = form.get("password") ?? "";
+  const accountName = form.get("account")?.trim() || null;
+  const order = { token: tokenOf(request), password, accountName, client, now };
+  if (kind === "sign-up")
+    return begin(request, await completeSignUp(control, passwords, order), homePath);
+  if (kind === "reset")
+    return beginWithNewPassword(request, await completeReset(control, passwords, order));
+  if (kind === "email") {
     const { person, formerEmail } = await completeAddressChange(control, order);
     mailer.send(addressChangedMail(formerEmail));
     const isOwn = request.signedIn?.person.id === person.id;
     return seeOther(`/account/${isOwn ? "settings" : "sign-in"}?done=address`);
-  },
-};
+  }
+  const { person, accountId, signedIn } = await acceptInvitation(control, passwords, order);
+  if (signedIn !== null) return begin(request, signedIn, homePath);
+  if (request.signedIn?.person.id !== person.id) return seeOther("/account/sign-in?done=joined");
+  const { session } = request.signedIn;
+  await switchAccount(control, { person: person.id, session, accountId });
+  return seeOther(homePath);
+}
 
 async function linkPage(request: AccountRequest, link: Link, fault?: string): Promise<string> {
   const { database } = request.services.control;
@@ -338,7 +322,15 @@ async function linkPage(request: AccountRequest, link: Link, fault?: string): Pr
   const fields = [
     hidden("token", tokenOf(request)),
     asksPassword && passwordFields(email),
-    kind === "sign-up" && nameField(request.form.get("account")),
+    kind === "sign-up" &&
+      field({
+        name: "account",
+        label: "Name of the account",
+        value: request.form.get("account") ?? undefined,
+        hint: "optional; your company or team",
+        isOptional: true,
+        lengthMax: 100,
+      }),
   ];
   return headedPage(signedOut(request), {
     title,
@@ -380,13 +372,3 @@ function wordsOf({ kind, email }: Link, accountName: string | null, asksPassword
 export const passwordFields = (email: string, name = "password"): Html =>
   html`<input type="email" value="${email}" autocomplete="username" readonly hidden />
     ${field({ name, label: "New password", type: "password", autocomplete: "new-password", hint: "8 to 128 characters; four random words make a good one" })}`;
-
-const nameField = (typed: string | null): Html =>
-  field({
-    name: "account",
-    label: "Name of the account",
-    value: typed ?? undefined,
-    hint: "optional; your company or team",
-    isOptional: true,
-    lengthMax: 100,
-  });
