@@ -94,10 +94,11 @@ async function sendView(
   const refused = requests === null ? null : await charge(request, "download", requests, back);
   if (refused !== null) return refused;
   const { positions } = model.select(kind, filter, { limit: rows, offset: 0 }, order);
-  const write = format === "csv" ? csvOf : workbookOf;
-  const type = format === "csv" ? csvType : workbookType;
+  const seen = seenBy(request, view, positions);
   const name = `${kinds[kind].nouns[1].toLowerCase()}-${model.parts.version}.${format}`;
-  return download(name, type, await write(request, view, positions, total));
+  if (format === "csv") return download(name, csvType, await csvOf(seen));
+  const part = rows === total ? rows : `the first ${grouped(rows)} of ${grouped(total)}`;
+  return download(name, workbookType, await workbookOf(request, view, seen, part));
 }
 
 const csvType = "text/csv; charset=utf-8; header=present";
@@ -105,51 +106,39 @@ const workbookType = "application/vnd.openxmlformats-officedocument.spreadsheetm
 
 const contactColumns = ["email", "linkedin_url"];
 
-const columnsFor = (request: ReaderRequest, kind: RecordKind) =>
-  columnsOf(lists[kind]).filter(
+/** Returns the columns and the records at positions, without what the reader may not see. */
+function seenBy(request: ReaderRequest, { kind, model }: View, positions: readonly number[]) {
+  const columns = columnsOf(lists[kind]).filter(
     ({ name }) => isSignedIn(request) || !contactColumns.includes(name),
   );
-
-function* recordsAt(
-  request: ReaderRequest,
-  { kind, model }: View,
-  positions: readonly number[],
-): Generator<RecordMembers> {
-  for (const position of positions) {
-    const record = JSON.parse(recordText(model.parts, kind, position, false));
-    yield kind === "principal" ? asSeen(request, record as Principal) : record;
+  function* records(): Generator<RecordMembers> {
+    for (const position of positions) {
+      const record = JSON.parse(recordText(model.parts, kind, position, false));
+      yield kind === "principal" ? asSeen(request, record as Principal) : record;
+    }
   }
+  return { columns, records };
 }
+type Seen = ReturnType<typeof seenBy>;
 
 /** Number of rows written between two pauses, in which other requests are answered. */
 const rowsAtATime = 100;
 
-async function csvOf(
-  request: ReaderRequest,
-  view: View,
-  positions: readonly number[],
-): Promise<string> {
-  const columns = columnsFor(request, view.kind);
+async function csvOf({ columns, records }: Seen): Promise<string> {
   const lines = [byteOrderMark + csvHeading(columns)];
-  for (const record of recordsAt(request, view, positions)) {
+  for (const record of records()) {
     lines.push(csvRow(columns, record));
     if (lines.length % rowsAtATime === 0) await setImmediate();
   }
   return lines.join(lineEnd) + lineEnd;
 }
 
-async function workbookOf(
-  request: ReaderRequest,
-  view: View,
-  positions: readonly number[],
-  total: number,
-): Promise<Buffer> {
+async function workbookOf(request: ReaderRequest, view: View, seen: Seen, rows: number | string) {
   // Imported here, because few people download a workbook.
   const { fundsSheet, recordSheet, workbookPieces, notes } = await import("#exports/workbook.ts");
   const { kind, model } = view;
   const { version, updatedAt } = model.parts;
   const now = new Date(request.now);
-  const rows = positions.length;
   const about = {
     name: "About",
     headings: ["what", "value"],
@@ -159,13 +148,13 @@ async function workbookOf(
       ["Downloaded", now.toISOString()],
       ["Filters", viewWords(view).trim() || "none"],
       ["Address of the view", `${request.own.base}${kinds[kind].path}${viewHref(view)}`],
-      ["Rows", rows === total ? rows : `the first ${grouped(rows)} of ${grouped(total)}`],
+      ["Rows", rows],
       ...notes,
     ],
   };
-  const records = () => recordsAt(request, view, positions);
+  const { columns, records } = seen;
   const sheets = [
-    recordSheet(kind, columnsFor(request, kind), records()),
+    recordSheet(kind, columns, records()),
     ...(kind === "gp" ? [fundsSheet(records())] : []),
     about,
   ];
