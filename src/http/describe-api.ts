@@ -23,8 +23,12 @@ import { explainPath, explainSummary } from "#operations/reads.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { VocabularyData, vocabularyPath, vocabularySummary } from "#operations/vocabulary.ts";
 import { pageMeanings } from "#pages/docs-operation.ts";
-import { exampleVocabulary } from "#pages/docs-vocabulary.ts";
-import { exampleExplanation, exampleMeta, exampleRecords } from "#pages/example-records.ts";
+import {
+  exampleExplanation,
+  exampleMeta,
+  exampleRecords,
+  exampleVocabulary,
+} from "#pages/example-records.ts";
 import type { RecordMembers } from "#records/columns.ts";
 import { declarations, valuesOf } from "#records/declarations.ts";
 import { anyExplained, Explanation } from "#records/explanation.ts";

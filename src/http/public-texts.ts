@@ -5,8 +5,7 @@ import { defaultQuotas, windows } from "#limits/policy.ts";
 import { referenceOf } from "#operations/operation.ts";
 import { recordCounts } from "#operations/page.ts";
 import { apiVersions } from "#operations/versions.ts";
-import { explainPage, operationPage } from "#pages/docs-operation.ts";
-import { vocabularyPage } from "#pages/docs-vocabulary.ts";
+import { explainPage, operationPage, vocabularyPage } from "#pages/docs-operation.ts";
 import { changelogPage, docsPage, type KeyFacts, mcpPage } from "#pages/docs.ts";
 import { errorPage, errorsPage } from "#pages/errors.ts";
 import {

@@ -1,4 +1,4 @@
-/** The pages at `/docs/fetch-gp` and the like: an operation's parameters, answer and errors, with a form to try it. */
+/** The pages at `/docs/fetch-gp` and the like: parameters, answer and errors of a path, with a form to try it. */
 import {
   type DeclaredFilter,
   isRepeatable,
@@ -9,6 +9,7 @@ import {
   referenceOf,
 } from "#operations/operation.ts";
 import { explainPath, explainSummary } from "#operations/reads.ts";
+import { vocabularyPath } from "#operations/vocabulary.ts";
 import {
   declarations,
   membersOf,
@@ -22,7 +23,7 @@ import { kinds } from "#records/kinds.ts";
 import type { MemberSchema, TSchema } from "#records/schema.ts";
 import { problemKinds } from "#problems.ts";
 import { callBlocks, exampleTarget, jsonBlock, originOf } from "./code-block.ts";
-import { exampleExplanation, exampleRecords } from "./example-records.ts";
+import { exampleExplanation, exampleRecords, exampleVocabulary } from "./example-records.ts";
 import { html, type Html, type Part, table } from "./html.ts";
 import { docsLayout, type Site } from "./layout.ts";
 import { codes, counted, prose } from "./prose.ts";
@@ -102,6 +103,63 @@ export const explainPage = (site: Site, publicUrl: string | null): string =>
       ${memberList("Members of an explanation", Explanation)}
       ${jsonBlock("Example of an explanation", exampleExplanation)}`,
   });
+
+/** Returns the page at `/docs/vocabulary`, which needs no key. Open values are only examples: real ones come from records. */
+export const vocabularyPage = (site: Site, publicUrl: string | null): string =>
+  docsLayout({
+    site,
+    title: "Vocabulary",
+    description: "Which tags, themes, markets and other values records carry.",
+    path: "/docs/vocabulary",
+    scripts: ["docs.js"],
+    contents: html`<li><a href="#open">Tags, themes and markets</a></li>
+      <li>
+        <a href="#closed">Closed lists</a>
+        <ul>
+          ${valueLists.map((list) => html`<li><a href="#${anchorOf(list)}">${list.members[0]}</a></li> `)}
+        </ul>
+      </li>`,
+    main: html`<h1>Vocabulary</h1>
+      <p class="lede">
+        Tags, themes and markets are open: ask the service for those in use. Other members take
+        their values from closed lists, which are below.
+      </p>
+      <section>
+        <h2 id="open">Tags, themes and markets</h2>
+        <h3 id="vocabulary"><code>GET ${vocabularyPath}</code></h3>
+        <p>
+          This path lists each value with <code>gps_total</code>, the number of GPs that a search by
+          that value alone finds, the most GPs first. It takes no parameter, needs your key and
+          counts 1 against your quota. <code>tags</code> includes strategies and property types,
+          because the parameter <code>tag</code> finds them too. The value of a market is its whole
+          title; its <code>spellings</code> find it as well, along with any other market of that
+          name.
+        </p>
+        ${tryIt({
+          path: vocabularyPath,
+          target: vocabularyPath,
+          publicUrl,
+          fields: null,
+          example: jsonBlock(
+            "Example of an answer, with one closed list of many",
+            exampleVocabulary,
+          ),
+        })}
+      </section>
+      <section>
+        <h2 id="closed">Closed lists</h2>
+        <p>These members take only the values below; a minor version of the API may add values.</p>
+        ${valueLists.map(listSection)}
+      </section>`,
+  });
+
+const listSection = (list: ValueList): Html =>
+  html`<h3 id="${anchorOf(list)}">${codes(list.members)}</h3>
+    ${table({
+      label: `Values of ${list.members[0]}`,
+      columns: ["Value", { label: "Meaning", isPlain: true }],
+      rows: list.values.map(({ value, meaning }) => [html`<code>${value}</code>`, prose(meaning)]),
+    })}`;
 
 const commonErrors = (): Html =>
   table({
@@ -210,7 +268,7 @@ const folded = (summary: string, content: Part): Html =>
   </details>`;
 
 /** Returns the URL fragment of a closed list on the vocabulary page. */
-export const anchorOf = ({ members }: ValueList): string => `values-${members[0]}`;
+const anchorOf = ({ members }: ValueList): string => `values-${members[0]}`;
 
 function typeCell(schema: MemberSchema): Part {
   const values = valuesOf(schema) ?? valuesOf(schema.items ?? {});
@@ -253,7 +311,7 @@ interface TryIt {
  * runs, because without the script a browser cannot send the header. The field for the key has no name, so that a
  * browser never puts the key into a URL.
  */
-export const tryIt = ({ path, target, publicUrl, fields, example }: TryIt): Html =>
+const tryIt = ({ path, target, publicUrl, fields, example }: TryIt): Html =>
   html`${callBlocks(originOf(publicUrl), target)}
     <form class="card try" data-path="${path}" data-target="${target}" autocomplete="off">
       <h2>Try it</h2>

@@ -1,6 +1,7 @@
-/** One invented record of each kind, an explanation, and what an answer says of its dataset, for the reference. */
+/** One invented record of each kind, an explanation, a vocabulary, and what an answer says of its dataset. */
 import { apiVersion } from "#operations/versions.ts";
-import { declarations, membersOf, type RecordOf } from "#records/declarations.ts";
+import type { Vocabulary } from "#operations/vocabulary.ts";
+import { declarations, membersOf, type RecordOf, valueLists } from "#records/declarations.ts";
 import type { Explanation } from "#records/explanation.ts";
 import { type EachKind, eachOf, kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
 import type { MemberSchema } from "#records/schema.ts";
@@ -31,12 +32,17 @@ export const exampleExplanation = explanation as Explanation;
 
 export const exampleRecords = eachOf(recordKinds, exampleOf) as { [K in RecordKind]: RecordOf<K> };
 
-/** Values of a vocabulary, without its closed lists. */
-export const exampleValues = vocabulary;
-
 export const exampleMeta = {
   api_version: apiVersion,
   dataset_version: "20261120T030000Z-9f3c2a7e",
   dataset_updated_at: "2026-11-20T03:00:00Z",
   hints: [],
+};
+
+export const exampleVocabulary: Vocabulary = {
+  data: {
+    ...vocabulary,
+    enums: valueLists.filter(({ members }) => members[0] === "project.market_basis"),
+  },
+  meta: exampleMeta,
 };
