@@ -21,7 +21,7 @@ import { Explanation } from "#records/explanation.ts";
 import { datePattern } from "#records/fields.ts";
 import { kinds } from "#records/kinds.ts";
 import type { MemberSchema, TSchema } from "#records/schema.ts";
-import { problemKinds } from "#problems.ts";
+import { type ProblemCode, problemKinds } from "#problems.ts";
 import { callBlocks, exampleTarget, jsonBlock, originOf } from "./code-block.ts";
 import { exampleExplanation, exampleRecords, exampleVocabulary } from "./example-records.ts";
 import { html, type Html, type Part, table } from "./html.ts";
@@ -67,7 +67,7 @@ export function operationPage(operation: Operation, facts: OperationFacts): stri
         </p>
         ${memberList(`Members of each record of ${path}`, schema)}
         <h2 id="errors">Errors</h2>
-        ${commonErrors()}
+        ${codeTable("Errors", ["Error", "Meaning"], commonErrors)}
       </div>
       <div>
         ${tryIt({
@@ -161,16 +161,20 @@ const listSection = (list: ValueList): Html =>
       rows: list.values.map(({ value, meaning }) => [html`<code>${value}</code>`, prose(meaning)]),
     })}`;
 
-const commonErrors = (): Html =>
+/** Returns a table of error codes with status and title, linked to their pages. @param heads first and last column. */
+export const codeTable = (label: string, heads: readonly string[], codes: readonly ProblemCode[]) =>
   table({
-    label: "Errors",
-    columns: ["Error", { label: "Status", isNumber: true }, { label: "Meaning", isPlain: true }],
-    rows: (["invalid-parameters", "api-key-missing", "quota-exceeded"] as const).map((code) => [
+    label,
+    columns: [heads[0]!, { label: "Status", isNumber: true }, { label: heads[1]!, isPlain: true }],
+    rows: codes.map((code) => [
       html`<a href="/errors/${code}"><code>${code}</code></a>`,
       problemKinds[code].status,
       problemKinds[code].title,
     ]),
   });
+
+/** Some of the errors that every operation may answer. */
+const commonErrors = ["invalid-parameters", "api-key-missing", "quota-exceeded"] as const;
 
 /** A parameter or member: its names, its type or values, and its meaning. */
 interface Term {

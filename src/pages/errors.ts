@@ -20,7 +20,7 @@ import {
 } from "#problems.ts";
 import { Type } from "#records/schema.ts";
 import { jsonBlock } from "./code-block.ts";
-import { memberList } from "./docs-operation.ts";
+import { codeTable, memberList } from "./docs-operation.ts";
 import { factList, html, type Html, table } from "./html.ts";
 import { docsLayout, layout, type Site } from "./layout.ts";
 import { prose } from "./prose.ts";
@@ -41,17 +41,8 @@ export const errorsPage = (site: Site): string =>
       <p>A search that finds nothing is not an error: it is a 200 with an empty list.</p>`,
   });
 
-/** Returns a table of all codes with status and title, linked to their pages. */
-export const errorTable = (): Html =>
-  table({
-    label: "Error codes",
-    columns: ["Code", { label: "Status", isNumber: true }, { label: "Title", isPlain: true }],
-    rows: problemCodes.map((code) => [
-      html`<a href="/errors/${code}"><code>${code}</code></a>`,
-      problemKinds[code].status,
-      problemKinds[code].title,
-    ]),
-  });
+/** Returns a table of all codes. */
+export const errorTable = () => codeTable("Error codes", ["Code", "Title"], problemCodes);
 
 export function errorPage(site: Site, code: ProblemCode): string {
   const { status, title, members } = problemKinds[code];
@@ -147,7 +138,6 @@ interface Explanation {
   example: Problem;
 }
 
-const operationPaths = operations.map(({ path }) => path);
 const methods = ["GET", "HEAD", "OPTIONS"];
 const accountUrl = "/account";
 const formatTypes = formats.map(({ mediaType }) => mediaType);
@@ -220,7 +210,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
     counted: "No. A file that `/exports` does not list counts 1, as its key is checked first.",
     example: new Problem("unknown-path", "There is nothing at /fetch-gps.", {
       suggestion: "/fetch-gp",
-      operations: operationPaths,
+      operations: operations.map(({ path }) => path),
     }),
   },
   "method-not-allowed": {
