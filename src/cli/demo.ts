@@ -49,6 +49,7 @@ const firstAgeMilliseconds = 4 * dayMilliseconds;
 /**
  * Publishes invented records if the data folder has no current dataset, and finds or makes the demo's key.
  * @param size numbers of records; those of the whole demo if left out.
+ * @returns the key, and the number of records invented now, which is 0 if there was already a dataset.
  */
 export async function prepareDemo(context: CliContext, size?: DemoSize) {
   const { dataDir } = readConfig(context.environment);
@@ -64,7 +65,6 @@ export async function prepareDemo(context: CliContext, size?: DemoSize) {
         progress.show(some, `of about ${all} records ${done === "read" ? "invented" : done}`),
     });
     const key = await withControl(context, (control) => demoKey(control, dataDir, now));
-    /** `inventedCount` is 0 if there was already a dataset. */
     return { ...key, inventedCount };
   } catch (error) {
     throw dataFolderFault(error, dataDir);

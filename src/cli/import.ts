@@ -240,7 +240,7 @@ async function publishEntries(
     return await changePublished(context, order, async (store, kept) => {
       const { importSource } = await import("#datasets/publish.ts");
       const { masked } = await import("#datasets/withhold.ts");
-      /** Replaces the names of suppressed people in output. */
+      // Replaces the names of suppressed people in output.
       const mask = <Output>(output: Output): Output => masked(output, kept.suppressions);
       const { entries, summary, close = () => {} } = await open(store, progress.show);
       try {

@@ -3,7 +3,7 @@
  * the database, or of the file for accounts and keys, up to date.
  */
 import { readConfig } from "#config.ts";
-import type { Result } from "#doctor/check.ts";
+import type { Finding } from "#doctor/check.ts";
 import { counted } from "#words.ts";
 import { command } from "./command.ts";
 import { CommandFault, exitCodes } from "./command-fault.ts";
@@ -38,7 +38,7 @@ export const doctorCommand = command({
   },
 });
 
-const failedOf = (results: readonly Result[]): number =>
+const failedOf = (results: readonly Finding[]): number =>
   results.filter(({ status }) => status === "fail").length;
 
 export const migrateCommand = command({

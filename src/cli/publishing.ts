@@ -74,6 +74,7 @@ export const countText = ({ removed: { length } }: Pruned) => counted(length, "d
 /**
  * Writes a publication to the audit log, and deletes datasets and steps that DATASETS_KEEP and CHANGES_DAYS no longer
  * cover. The publication is done, so a failure here is only a warning. The caller holds the import lock.
+ * @returns the deleted datasets and a sentence about them, which is empty if there are none.
  */
 export async function noteAndPrune(context: CliContext, store: DatasetStore, publication: Change) {
   await noteChange(context, publication);
@@ -94,7 +95,6 @@ export async function noteAndPrune(context: CliContext, store: DatasetStore, pub
   await notePruned(context, pruned, service);
   const versions = pruned.removed.map(({ version }) => version);
   const sentence = `Deleted ${countText(pruned)} older than the newest ${keep} (DATASETS_KEEP) and freed ${grouped(freedBytes(pruned))} bytes.`;
-  /** `text` is a sentence about the deleted datasets; empty if none was deleted. */
   return { versions, text: versions.length === 0 ? "" : sentence };
 }
 

@@ -36,14 +36,10 @@ export const fail = (found: string, mend: string): Finding => ({ status: "fail",
 export const faultsOr = (faults: readonly Finding[], well: string): readonly Finding[] =>
   faults.length > 0 ? faults : [ok(well)];
 
-export interface Result extends Finding {
-  check: string;
-}
-
 /** Runs all checks, one after another. A check that throws does not stop the others. */
-export async function examine(checks: readonly Check[], given: Given): Promise<Result[]> {
+export async function examine(checks: readonly Check[], given: Given) {
   const examined = { ...given, ...readSettings(given.environment) };
-  const results: Result[] = [];
+  const results: (Finding & { check: string })[] = [];
   for (const check of checks)
     for (const finding of await lookSafely(check, examined))
       results.push({ check: check.name, ...finding });
