@@ -66,16 +66,12 @@ export const leaveAccount = (control: ControlStore, change: Omit<MemberChange, "
     deleteMember(transaction, { ...change, actor: change.person, action: "member.left" }),
   );
 
+type Departure = MemberChange & { action: "member.removed" | "member.left" };
+
 /** Deletes a membership, inside a transaction. @throws as `leaveAccount` does. */
 export async function deleteMember(
   transaction: ControlTransaction,
-  {
-    account,
-    person,
-    actor,
-    action,
-    now,
-  }: MemberChange & { action: "member.removed" | "member.left" },
+  { account, person, actor, action, now }: Departure,
 ): Promise<void> {
   const role = await requireRole(transaction, account, person);
   if (role === "owner") await refuseLastOwner(transaction, account, person);

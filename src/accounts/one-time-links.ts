@@ -97,15 +97,13 @@ export async function useUpLinks(
 
 /** Reads a link without using it up, because mail programs and scanners open links too. @throws LinkFault. */
 export async function lookAtLink(database: ControlDatabase, token: string, now: number) {
-  const link = await database
+  return database
     .selectFrom("link")
     .select(["id", "kind", "email", "email_folded as folded", "person", "account", "role"])
     .where("digest", "=", digestToken(token))
     .where("used_at", "is", null)
     .where("expires_at", ">", new Date(now).toISOString())
-    .executeTakeFirst();
-  if (link === undefined) throw new LinkFault();
-  return link;
+    .executeTakeFirstOrThrow(() => new LinkFault());
 }
 
 /** Refusal of a link that does not work. The message never gives the exact reason, which would help an attacker. */

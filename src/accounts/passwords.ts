@@ -13,22 +13,23 @@ export type Trust = keyof typeof shares;
 
 export type Passwords = ReturnType<typeof openPasswords>;
 
-interface PasswordOptions extends Argon2Cost {
+const usualOptions = {
+  // One of OWASP's equivalent choices: https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html
+  memoryKiB: 19_456,
+  passes: 2,
   /**
    * Maximum number of calls to `work` at a time. The thread pool has four threads, which file access and DNS need too.
    */
-  runningMax: number;
+  runningMax: 2,
   /** Maximum number of callers waiting in each share of the queue. */
-  waitingMax: number;
-}
+  waitingMax: 8,
+};
 
-export function openPasswords(options: Partial<PasswordOptions> = {}) {
-  const { runningMax, waitingMax, ...cost } = {
-    ...usualCost,
-    runningMax: 2,
-    waitingMax: 8,
-    ...options,
-  };
+/** Cost of a hash. It is stored with each password. */
+type Argon2Cost = Pick<typeof usualOptions, "memoryKiB" | "passes">;
+
+export function openPasswords(options: Partial<typeof usualOptions> = {}) {
+  const { runningMax, waitingMax, ...cost } = { ...usualOptions, ...options };
   const hasher = openHasher(cost);
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -65,17 +66,6 @@ export function openPasswords(options: Partial<PasswordOptions> = {}) {
     },
   };
 }
-
-/** Cost of a hash. It is stored with each password. */
-interface Argon2Cost {
-  memoryKiB: number;
-  passes: number;
-}
-
-/**
- * One of OWASP's equivalent choices: https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html
- */
-const usualCost: Readonly<Argon2Cost> = { memoryKiB: 19_456, passes: 2 };
 
 const nonceBytes = 16;
 const tagBytes = 32;

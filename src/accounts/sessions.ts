@@ -1,4 +1,5 @@
 /** Sessions of signed-in people, and the browsers known to be theirs. Opens, finds and ends sessions. */
+import { sql } from "kysely";
 import { clientNetwork } from "#limits/client-network.ts";
 import { writeAudit } from "#store/audit.ts";
 import type { ControlDatabase, ControlTransaction } from "#store/control-tables.ts";
@@ -231,22 +232,12 @@ async function rememberBrowser(
 export const forgetOld = (control: ControlStore, now: number): Promise<void> =>
   control.write(async (transaction) => {
     const before = (milliseconds: number) => new Date(now - milliseconds).toISOString();
-    await transaction
-      .deleteFrom("session")
-      .where((row) =>
-        row.or([row("ends_at", "<=", before(0)), row("seen_at", "<=", before(idleMilliseconds))]),
-      )
-      .execute();
-    await transaction
-      .deleteFrom("link")
-      .where("expires_at", "<=", before(endedLinkDays * dayMilliseconds))
-      .execute();
-    await transaction
-      .deleteFrom("known_browser")
-      .where("seen_at", "<=", before(knownBrowserDays * dayMilliseconds))
-      .execute();
-    await transaction
-      .deleteFrom("throttle")
-      .where("next_at", "<", before(forgottenMilliseconds))
-      .execute();
+    for (const [table, time, kept] of [
+      ["session", "ends_at", 0],
+      ["session", "seen_at", idleMilliseconds],
+      ["link", "expires_at", endedLinkDays * dayMilliseconds],
+      ["known_browser", "seen_at", knownBrowserDays * dayMilliseconds],
+      ["throttle", "next_at", forgottenMilliseconds],
+    ] as const)
+      await transaction.deleteFrom(table).where(sql.ref(time), "<=", before(kept)).execute();
   });

@@ -23,7 +23,7 @@ import { hashFile } from "#datasets/dataset-hash.ts";
 import type { Generation } from "#datasets/generation.ts";
 import { openPublications, type Publications } from "#datasets/publications.ts";
 import type { Publication } from "#records/publication.ts";
-import { schemaSteps, type StoreName, storeNames } from "#store/schema-steps.ts";
+import { schemaSteps, type StoreName, storeNames } from "#store/sqlite-file.ts";
 import { sqliteFault } from "#store/store-fault.ts";
 import { syncPath } from "#store/whole-file.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";

@@ -3,7 +3,7 @@ import { versionShape } from "#datasets/generation.ts";
 import type { Finding } from "#records/check-record.ts";
 import type { Publication } from "#records/publication.ts";
 import { type Static, Type } from "#records/schema.ts";
-import { knownSteps, type StoreName, storeNames, unfitSchema } from "#store/schema-steps.ts";
+import { knownSteps, type StoreName, storeNames, unfitSchema } from "#store/sqlite-file.ts";
 import { BackupFault } from "./backup-fault.ts";
 
 /** Version of the backup format; no other is read. Raise it if an older program could misread a newer backup. */

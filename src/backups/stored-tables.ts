@@ -2,7 +2,7 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { controlTableNames } from "#store/control-tables.ts";
 import type { PostgresSession } from "#store/postgres.ts";
-import type { StoreName } from "#store/schema-steps.ts";
+import type { StoreName } from "#store/sqlite-file.ts";
 import { BackupFault } from "./backup-fault.ts";
 
 /** Tables of each store; parents come before tables that refer to them. */

@@ -7,8 +7,14 @@ import { DatabaseSync } from "node:sqlite";
 import { openGeneration } from "#datasets/open-generation.ts";
 import { openPublications } from "#datasets/publications.ts";
 import type { Publication } from "#records/publication.ts";
-import { fileSteps, type StoreName, storeNames } from "#store/schema-steps.ts";
-import { openFile, shapeOf, takeSteps } from "#store/sqlite-file.ts";
+import {
+  fileSteps,
+  openFile,
+  shapeOf,
+  type StoreName,
+  storeNames,
+  takeSteps,
+} from "#store/sqlite-file.ts";
 import { DomainError, sqliteCodeOf, StoreFault } from "#store/store-fault.ts";
 import { BackupFault, roomFault } from "./backup-fault.ts";
 import { type Manifest, manifestBytesMax, manifestName, readManifest } from "./manifest.ts";

@@ -13,7 +13,6 @@ import {
   setQuotas,
   suspendAccount,
 } from "#accounts/accounts.ts";
-import { invite, inviteToSignUp, listInvitations } from "#accounts/invites.ts";
 import { listMembers } from "#accounts/members.ts";
 import { linkUrl, type MadeLink } from "#accounts/one-time-links.ts";
 import {
@@ -25,7 +24,7 @@ import {
   removePlan,
   setPlan,
 } from "#accounts/plans.ts";
-import { makeResetLink } from "#accounts/credentials.ts";
+import { invite, inviteToSignUp, listInvitations, makeResetLink } from "#accounts/credentials.ts";
 import { isLoopback, localUrl, readConfig } from "#config.ts";
 import { quotaMax } from "#limits/policy.ts";
 import { operator } from "#store/audit.ts";

@@ -51,10 +51,9 @@ const agreedLatelyMilliseconds = 2000;
  * @throws DatasetFault if the folder has datasets that were not fetched.
  */
 export function startFollowing(request: Omit<FollowOrder, "id"> & Listener) {
-  const { url, folder, fetchesPinned, program, onPointed, onFault, now } = request;
-  openCache(folder);
-  const id = randomUUID();
-  const workerData: FollowOrder = { url, folder, fetchesPinned, program, id };
+  const { onPointed, onFault, now, ...order } = request;
+  openCache(order.folder);
+  const workerData: FollowOrder = { ...order, id: randomUUID() };
   let wanted: string | null | undefined;
   let served: string | null = null;
   let agreedAt = now();
@@ -267,12 +266,7 @@ export function followShared(request: FollowRequest) {
 
   async function follow(): Promise<void> {
     while (!signal.aborted) {
-      note(
-        await look().then(
-          () => null,
-          (error: Error) => error,
-        ),
-      );
+      await look().then(() => note(null), note);
       await sleep(lookEveryMilliseconds, null, { signal }).catch(() => {});
     }
   }

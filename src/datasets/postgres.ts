@@ -3,7 +3,6 @@ import { addAbortListener } from "node:events";
 import { rmSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Publication } from "#records/publication.ts";
-import { timeText } from "#store/dataset-tables.ts";
 import {
   connectPostgres,
   openLastingSession,
@@ -32,6 +31,7 @@ import {
   listPublications,
   readShared,
   type SharedState,
+  timeText,
 } from "./shared-rows.ts";
 import { noStep } from "./steps.ts";
 import {

@@ -1,6 +1,5 @@
 /** The rows that several machines share: datasets, publications, and the servers themselves. */
 import { type Publication, withAllStepCounts } from "#records/publication.ts";
-import { timeText } from "#store/dataset-tables.ts";
 import type { PostgresSession } from "#store/postgres.ts";
 import type { DatasetList } from "./catalogue.ts";
 import { type Generation, withAllCounts } from "./generation.ts";
@@ -76,6 +75,10 @@ export interface SeenInstance extends Instance {
 
 /** Seconds until a silent server no longer counts as running. A running server reports every 2 s. */
 const liveSeconds = 15;
+
+/** Returns SQL for a time as RFC 3339 text in UTC, to the second. @param name name of the result column. */
+export const timeText = (expression: string, name: string): string =>
+  `to_char(${expression} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as ${name}`;
 
 /** Lists servers by host and process. */
 export const listInstances = ({ query }: Query): Promise<SeenInstance[]> =>

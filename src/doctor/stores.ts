@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { decidedFolder } from "#backups/restore-folders.ts";
 import { immutableUri } from "#datasets/open-generation.ts";
-import { knownSteps, schemaSteps, type StoreName, unfitSchema } from "#store/schema-steps.ts";
+import { knownSteps, schemaSteps, type StoreName, unfitSchema } from "#store/sqlite-file.ts";
 import { primaryCode, sqliteCodes } from "#store/store-fault.ts";
 import { type Check, fail, type Finding, ok, warn } from "./check.ts";
 import { namesIn } from "./folder.ts";

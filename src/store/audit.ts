@@ -101,23 +101,15 @@ const keptForGood: AuditAction = "person.deleted";
 /** Maximum number of entries that a step removes. Small steps do not hold the write lock for long. */
 const entriesPerStep = 1000;
 
-interface AuditRetention {
-  /** Days for which entries are kept; at least 1. */
-  days: number;
-  /** Milliseconds since 1970. */
-  now: number;
-  /** Signal that stops the removal after the current step. */
-  signal?: AbortSignal;
-}
-
 /**
  * Removes old entries in steps. Each step records in the audit log how many entries it removed.
+ * @param order `days` for which entries are kept, at least 1, and a `signal` that stops after the current step.
  * @returns the number of removed entries.
  * @throws StoreFault as `ControlStore.write` does.
  */
 export async function removeOldAudit(
   control: ControlStore,
-  { days, now, signal }: AuditRetention,
+  { days, now, signal }: { days: number; now: number; signal?: AbortSignal },
 ): Promise<number> {
   const before = new Date(now - days * dayMilliseconds).toISOString();
   let removed = 0;

@@ -2,7 +2,7 @@
 import { DomainError, StoreFault } from "./store-fault.ts";
 import { type PostgresStep, postgresSteps } from "./postgres-steps.ts";
 import { placeName, type PostgresSession, withSession } from "./postgres.ts";
-import { type Unfit, unfitSchema } from "./schema-steps.ts";
+import { type Unfit, unfitSchema } from "./sqlite-file.ts";
 
 /** A session, or a store's connection. */
 interface Queried {

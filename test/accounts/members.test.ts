@@ -5,7 +5,7 @@ import {
   invite,
   listInvitations,
   withdrawInvitation,
-} from "#accounts/invites.ts";
+} from "#accounts/credentials.ts";
 import { changeRole, leaveAccount, listMembers, removeMember } from "#accounts/members.ts";
 import { LinkFault } from "#accounts/one-time-links.ts";
 import {

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
-import { completeReset, completeSignUp, requestLink } from "#accounts/credentials.ts";
-import { inviteToSignUp } from "#accounts/invites.ts";
+import {
+  completeReset,
+  completeSignUp,
+  inviteToSignUp,
+  requestLink,
+} from "#accounts/credentials.ts";
 import { listMembers } from "#accounts/members.ts";
 import {
   LinkFault,

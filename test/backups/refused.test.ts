@@ -14,7 +14,7 @@ import { exitCodes } from "#cli/command-fault.ts";
 import { manifestBytesMax } from "#backups/manifest.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { openPublications } from "#datasets/publications.ts";
-import { schemaSteps } from "#store/schema-steps.ts";
+import { schemaSteps } from "#store/sqlite-file.ts";
 import { openUsage } from "#store/stores.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { cast } from "../support/cast.ts";

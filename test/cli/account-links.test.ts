@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { acceptInvitation } from "#accounts/invites.ts";
 import { openPasswords } from "#accounts/passwords.ts";
-import { completeReset, completeSignUp } from "#accounts/credentials.ts";
+import { acceptInvitation, completeReset, completeSignUp } from "#accounts/credentials.ts";
 import { exitCodes } from "#cli/command-fault.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { commandsOnStore } from "../support/all-commands.ts";

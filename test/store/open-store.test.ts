@@ -6,13 +6,13 @@ import { test, type TestContext } from "node:test";
 import { Kysely, sql } from "kysely";
 import {
   controlFile,
-  usageFile,
   type FileShape,
+  fileSteps,
   refuseOldSqlite,
+  usageFile,
   useWriteAheadLog,
 } from "#store/sqlite-file.ts";
 import { takeLock } from "#store/lock.ts";
-import { fileSteps } from "#store/schema-steps.ts";
 import { nodeSqliteDialect, openControl, openStore, openUsage } from "#store/stores.ts";
 import { replaceFile } from "#store/whole-file.ts";
 import { outcomeOfScript } from "../support/command-line.ts";

@@ -92,7 +92,6 @@ async function prepareCluster(): Promise<string> {
   const madeOf = [
     "bench/postgres.ts",
     "src/store/control-tables.ts",
-    "src/store/dataset-tables.ts",
     "src/store/postgres-schema.ts",
     "src/store/postgres-steps.ts",
     "src/store/usage-schema.ts",

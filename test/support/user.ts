@@ -1,8 +1,7 @@
 /** A person with a browser, without the browser: keeps cookies, reads forms out of pages and sends them. */
 import assert from "node:assert/strict";
 import { openPasswords } from "#accounts/passwords.ts";
-import { inviteToSignUp } from "#accounts/invites.ts";
-import { completeSignUp } from "#accounts/credentials.ts";
+import { completeSignUp, inviteToSignUp } from "#accounts/credentials.ts";
 import { useControl } from "./control.ts";
 import type { TestService } from "./service.ts";
 
