@@ -7,26 +7,15 @@ import { factsRemedy } from "./generation.ts";
 import { findFileFault, openAs, remedy } from "./open-generation.ts";
 import { verifyGeneration } from "./verify.ts";
 
-export interface GenerationCheck {
-  version: string;
-  /** Path of the SQLite file. */
-  file: string;
-  isCurrent: boolean;
-  /** Sentence that describes the fault and names the file; null if there is no fault. */
-  fault: string | null;
-  /** Remedy; null if there is no fault. */
-  mend: string | null;
-}
+export type GenerationCheck = ReturnType<typeof checkGeneration>;
 
 /**
  * Checks a generation by reading every byte of its file.
  * @param readsBack true to read back every record and link too, as an import does before publishing.
+ * @returns the path of the SQLite file, a sentence that describes the `fault` and names the file, and the remedy. Both
+ *   are null if there is no fault.
  */
-export function checkGeneration(
-  catalogue: DatasetList,
-  version: string,
-  readsBack: boolean,
-): GenerationCheck {
+export function checkGeneration(catalogue: DatasetList, version: string, readsBack: boolean) {
   const isCurrent = version === currentOrNull(catalogue);
   const file = catalogue.pathOf(version);
   const facts = join(catalogue.folder, `${version}.json`);

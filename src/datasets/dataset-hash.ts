@@ -3,7 +3,7 @@ import { createHash, hash } from "node:crypto";
 import { readSync } from "node:fs";
 import { foldVersion } from "#records/fold.ts";
 import { openForBlock } from "#store/whole-file.ts";
-import { formatVersion } from "./format.ts";
+import { formatVersion } from "./generation.ts";
 
 /**
  * Returns the first 128 bits of the SHA-256 of a document without its time. A hexadecimal digest takes half as long as

@@ -2,10 +2,9 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { foldVersion } from "#records/fold.ts";
-import type { Generation } from "./generation.ts";
+import { formatVersion, type Generation, type Meta } from "./generation.ts";
 import { DatasetFault, unread } from "./dataset-fault.ts";
 import { hashFile } from "./dataset-hash.ts";
-import { formatVersion, type Meta } from "./format.ts";
 
 /** Returns a URI that opens a file as immutable: SQLite then uses neither locks nor a journal. */
 export const immutableUri = (path: string) =>

@@ -15,8 +15,7 @@ import type { Catalogue } from "./catalogue.ts";
 import { checkGeneration, type GenerationCheck } from "./check-generations.ts";
 import { type DatasetCache, openCache, versionsToKeep } from "./dataset-cache.ts";
 import { DatasetFault, isCurrentDataset, noDataset, overtaken } from "./dataset-fault.ts";
-import { timeOf } from "./format.ts";
-import { asPublished, type Generation } from "./generation.ts";
+import { asPublished, type Generation, timeOf } from "./generation.ts";
 import {
   type MadeStep,
   openPublications,

@@ -11,7 +11,7 @@ import {
   sortKeyOf,
 } from "./draft-record.ts";
 import { openEvidenceReader } from "./evidence.ts";
-import { tables } from "./format.ts";
+import { tables } from "./generation.ts";
 import { arraysOf, readSources } from "./open-generation.ts";
 import { ownJson, ownPart } from "./render.ts";
 import type { TextStore } from "./text-store.ts";

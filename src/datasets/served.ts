@@ -10,8 +10,7 @@ import {
   type Documents,
   makeRoom,
 } from "#search/dataset-parts.ts";
-import type { Meta } from "./format.ts";
-import type { Generation } from "./generation.ts";
+import type { Generation, Meta } from "./generation.ts";
 import {
   openAs,
   otherFileWords,

@@ -10,8 +10,7 @@ import { takeLock } from "#store/lock.ts";
 import { clearLeftovers, currentOrNull, type DatasetList, openCatalogue } from "./catalogue.ts";
 import type { GenerationCheck } from "./check-generations.ts";
 import { isCurrentDataset, overtaken } from "./dataset-fault.ts";
-import { formatVersion, timeOf } from "./format.ts";
-import type { Generation } from "./generation.ts";
+import { formatVersion, type Generation, timeOf } from "./generation.ts";
 import {
   type MadeStep,
   openPublications,

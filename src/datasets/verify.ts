@@ -8,7 +8,7 @@ import { type DatasetIndex, type DocumentPlaces, placeDocuments } from "#search/
 import { DatasetFault } from "./dataset-fault.ts";
 import { datasetHash, isUnchanged } from "./dataset-hash.ts";
 import { displayOrderOf, sortKeyOf } from "./draft-record.ts";
-import { type Meta, versionOf } from "./format.ts";
+import { type Meta, versionOf } from "./generation.ts";
 import { evidenceFault } from "./evidence.ts";
 import { formerIdsOf } from "./former-ids.ts";
 import { type Body, openIndexer } from "./index-records.ts";

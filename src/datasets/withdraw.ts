@@ -20,19 +20,14 @@ import { openTextStore, type TextStore } from "./text-store.ts";
 import { isStepOf, masked, withhold } from "./withhold.ts";
 import { writeDraft } from "./write-draft.ts";
 
-export interface Withdrawn {
-  /** Dataset published without the suppressed people; null if the current dataset contains none of them. */
-  published: Generation | null;
-  /** Number of records that were left out, or from which text was withheld. */
-  withheldCount: number;
-  /** Versions that were removed. */
-  removed: string[];
-}
+export type Withdrawn = NonNullable<Awaited<ReturnType<typeof withdraw>>>;
 
 /**
  * Withdraws the people with unapplied suppressions from all datasets. The caller holds the import lock.
  * @param control store of the suppressions. Receives audit entries for removals, and then the time of application.
- * @returns null if every suppression was already applied.
+ * @returns the dataset `published` without the people, or null if the current one contains none of them; the number of
+ *   records that were left out, or from which text was withheld; and the versions `removed`. Returns null if every
+ *   suppression was already applied.
  * @throws DatasetFault if the current dataset is damaged, the disk is too full, or a running server cannot read the new
  *   dataset.
  */
@@ -40,7 +35,7 @@ export async function withdraw(
   store: DatasetStore,
   control: ControlStore,
   nowMilliseconds: number,
-): Promise<Withdrawn | null> {
+) {
   let suppressions = await listSuppressions(control.database);
   const pending = suppressions.filter(({ applied_at }) => applied_at === null);
   if (pending.length === 0) return null;

@@ -15,7 +15,14 @@ import {
   readLinks,
   type StoredLinks,
 } from "./draft-record.ts";
-import { draftPragmas, formatVersion, indexes, type Meta, tables, versionOf } from "./format.ts";
+import {
+  draftPragmas,
+  formatVersion,
+  indexes,
+  type Meta,
+  tables,
+  versionOf,
+} from "./generation.ts";
 import { openEvidenceWriter } from "./evidence.ts";
 import { formerIdsOf } from "./former-ids.ts";
 import { type Body, type Indexer, openIndexer } from "./index-records.ts";

@@ -34,17 +34,14 @@ export function takeLock(path: string, busyMessage: string) {
   return { release: () => held.close() };
 }
 
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // The process is running, but belongs to another user and may not be signalled.
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
 /** Reports whether a name, such as `current.4711.tmp`, belongs to an unfinished file whose process has ended. */
 export function isAbandoned(name: string): boolean {
   const [, pid] = /\.(\d+)\.(?:\d+\.)?tmp$/.exec(name) ?? [];
-  return pid !== undefined && !isRunning(Number(pid));
+  if (pid === undefined) return false;
+  try {
+    return !process.kill(Number(pid), 0);
+  } catch (error) {
+    // With EPERM the process is running, but belongs to another user and may not be signalled.
+    return (error as NodeJS.ErrnoException).code !== "EPERM";
+  }
 }

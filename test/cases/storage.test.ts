@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { timeOf } from "#datasets/format.ts";
+import { timeOf } from "#datasets/generation.ts";
 import { cast } from "../support/cast.ts";
 import { commandDone, mainPath, outcomeOf } from "../support/command-line.ts";
 import { importRecords } from "../support/dataset.ts";

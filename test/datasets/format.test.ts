@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 import { crc32 } from "node:zlib";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { mintId } from "#datasets/draft-record.ts";
-import { formatVersion } from "#datasets/format.ts";
+import { formatVersion } from "#datasets/generation.ts";
 import { foldVersion } from "#records/fold.ts";
 import { recordKinds } from "#records/kinds.ts";
 import { cast } from "../support/cast.ts";

@@ -7,7 +7,7 @@ import { test, type TestContext } from "node:test";
 import { crc32 } from "node:zlib";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { datasetHash, hashOfContent } from "#datasets/dataset-hash.ts";
-import { formatVersion, versionOf } from "#datasets/format.ts";
+import { formatVersion, versionOf } from "#datasets/generation.ts";
 import { hexadecimal, indexChecksum } from "#datasets/served.ts";
 import { readArrays } from "#datasets/stored-arrays.ts";
 import { verifyGeneration } from "#datasets/verify.ts";
