@@ -226,7 +226,6 @@ export async function requirePlan(database: ControlDatabase, name: string): Prom
   );
 }
 
-/** Returns quotas as columns of an account or a plan. */
 export const columnsOf = ({ minute = null, hour = null, day = null }: Partial<Quotas>) => ({
   per_minute: minute,
   per_hour: hour,

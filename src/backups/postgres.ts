@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { draftName, openCatalogue } from "#datasets/catalogue.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { openPublications, type Publications } from "#datasets/publications.ts";
-import { listInstances, listPublications, readShared } from "#datasets/shared-rows.ts";
+import { listInstances, listPublications, readShared } from "#datasets/postgres.ts";
 import {
   checkFile,
   partLimits,

@@ -3,12 +3,30 @@ import { existsSync, readdirSync, renameSync, rmSync, statSync, utimesSync } fro
 import { join } from "node:path";
 import { isAbandoned } from "#store/lock.ts";
 import { replaceFile, syncPath, writeSynced } from "#store/whole-file.ts";
-import { type Catalogue, currentOrNull, findBefore, openCatalogue } from "./catalogue.ts";
+import {
+  type Catalogue,
+  currentOrNull,
+  type DatasetList,
+  findBefore,
+  openCatalogue,
+} from "./catalogue.ts";
 import { DatasetFault, readIfThere } from "./dataset-fault.ts";
 import { hashFile } from "./dataset-hash.ts";
 import { sizeOf } from "./disk-space.ts";
 import { factsText, type Generation, isStaged } from "./generation.ts";
-import type { Kept } from "./shared-rows.ts";
+
+/** The shared datasets at one moment, listed as those of a folder. */
+export interface Kept extends DatasetList {
+  /** Number that every change of datasets or publications raises. */
+  change: number;
+  /**
+   * Datasets that imports are about to publish, so that servers can fetch files in advance. The next import removes
+   * those that a killed import left.
+   */
+  added: readonly Generation[];
+  /** Time by the database's clock, in ms since 1970. */
+  readAt: number;
+}
 
 export type DatasetCache = ReturnType<typeof openCache>;
 
@@ -48,7 +66,6 @@ export function openCache(folder: string) {
       const known = catalogue.findReadable(version);
       if (known === null || !isWhole(known)) rmSync(pathOf(version), { force: true });
     },
-    /** Returns a new path for a file to be fetched. */
     temporaryPath: () => join(folder, `.fetch.${process.pid}.${++fetched}.tmp`),
     /** Gives a complete file its final name, and writes its facts. @returns its path. */
     adopt(temporaryPath: string, generation: Generation): string {

@@ -10,8 +10,7 @@ import {
 } from "./follow-shared.ts";
 import { openSharedStore } from "./postgres.ts";
 import { lowerOwnPriority } from "./priority.ts";
-import type { Instance } from "./shared-rows.ts";
-import { ownFormat } from "./store.ts";
+import { type Instance, ownFormat } from "./store.ts";
 
 const noteEveryMilliseconds = 2000;
 

@@ -7,11 +7,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { Publication } from "#records/publication.ts";
 import { StoreFault } from "#store/store-fault.ts";
-import { comingNext, type DatasetCache, openCache, versionsToKeep } from "./dataset-cache.ts";
+import {
+  comingNext,
+  type DatasetCache,
+  type Kept,
+  openCache,
+  versionsToKeep,
+} from "./dataset-cache.ts";
 import { type Generation, isStaged } from "./generation.ts";
 import type { SharedStore } from "./postgres.ts";
 import { openPublications } from "./publications.ts";
-import type { Kept } from "./shared-rows.ts";
 
 export interface FollowOrder {
   /** `DATABASE_URL`. */

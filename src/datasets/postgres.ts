@@ -2,7 +2,7 @@
 import { addAbortListener } from "node:events";
 import { rmSync } from "node:fs";
 import { hostname } from "node:os";
-import type { Publication } from "#records/publication.ts";
+import { type Publication, withAllStepCounts } from "#records/publication.ts";
 import {
   connectPostgres,
   openLastingSession,
@@ -13,9 +13,9 @@ import {
 import { postgresCodeOf, StoreFault } from "#store/store-fault.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { checkGeneration, type GenerationCheck } from "./check-generations.ts";
-import { type DatasetCache, openCache, versionsToKeep } from "./dataset-cache.ts";
+import { type DatasetCache, type Kept, openCache, versionsToKeep } from "./dataset-cache.ts";
 import { DatasetFault, isCurrentDataset, noDataset, overtaken } from "./dataset-fault.ts";
-import { asPublished, type Generation, timeOf } from "./generation.ts";
+import { asPublished, type Generation, timeOf, withAllCounts } from "./generation.ts";
 import {
   type MadeStep,
   openPublications,
@@ -23,15 +23,6 @@ import {
   withPublication,
   youngerThan,
 } from "./publications.ts";
-import {
-  type Instance,
-  type Kept,
-  listInstances,
-  listPublications,
-  readShared,
-  type SharedState,
-  timeText,
-} from "./shared-rows.ts";
 import { noStep } from "./steps.ts";
 import {
   partLimits,
@@ -41,7 +32,7 @@ import {
   stepName,
   storedRemedy,
 } from "./stored-parts.ts";
-import type { OpenStore, StoreOrder } from "./store.ts";
+import type { Instance, OpenStore, SeenInstance, StoreOrder } from "./store.ts";
 
 /**
  * The datasets of several machines. Promises reject with a StoreFault if the database is unreachable: within 2 s and as
@@ -305,6 +296,41 @@ export function openSharedStore(
   };
 }
 
+/** All facts about the shared datasets at one moment. */
+interface SharedState extends Pick<Kept, "change" | "added" | "readAt"> {
+  /** Current version; null if there is none. */
+  current: string | null;
+  /** Datasets without those that are only added, oldest first. */
+  generations: readonly Generation[];
+}
+
+type Query = Pick<PostgresSession, "query">;
+
+/** Reads the state in one statement, so that it is consistent. */
+export async function readShared({ query }: Query): Promise<SharedState> {
+  const factsOf = (condition: string) =>
+    `(select coalesce(json_agg(facts order by version), '[]') from dataset where ${condition})`;
+  const [row] = await query<SharedState>(
+    `select change, current, extract(epoch from now()) * 1000 as "readAt",
+       ${factsOf("not is_added")} as generations, ${factsOf("is_added")} as added
+     from dataset_state`,
+  );
+  const { generations, added } = row!;
+  return {
+    ...row!,
+    generations: generations.map(withAllCounts),
+    added: added.map(withAllCounts),
+  };
+}
+
+/** Lists publications, oldest first. */
+export async function listPublications({ query }: Query): Promise<Publication[]> {
+  const [row] = await query<{ publications: Publication[] }>(
+    "select publications from dataset_state",
+  );
+  return row!.publications.map(withAllStepCounts);
+}
+
 /** Returns the shared datasets. Those that are only added are in `added` alone. */
 function keptOf({ folder, pathOf }: Catalogue, state: SharedState): Kept {
   const { change, current, generations, added, readAt } = state;
@@ -370,6 +396,21 @@ const noteServerSql = `
 const removeSql = (versions: string) => `
   with gone as (delete from dataset_file where name in (${versions}) returning name)
   ${raiseChange} where exists (select from gone)`;
+
+/** Seconds until a silent server no longer counts as running. A running server reports every 2 s. */
+const liveSeconds = 15;
+
+/** Returns SQL for a time as RFC 3339 text in UTC, to the second. @param name name of the result column. */
+const timeText = (expression: string, name: string): string =>
+  `to_char(${expression} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as ${name}`;
+
+/** Lists servers by host and process. */
+export const listInstances = ({ query }: Query): Promise<SeenInstance[]> =>
+  query<SeenInstance>(
+    `select id, host, pid, seen_at > now() - interval '${liveSeconds} seconds' as live,
+       ${timeText("seen_at", "seen_at")}, ${timeText("started_at", "started_at")}, program, formats, served
+     from instance order by host, pid, id`,
+  );
 
 /** Two numbers that identify the lock in the whole database. */
 const lockKeys = [0x6770_7265, 1];

@@ -18,7 +18,6 @@ import {
   withPublication,
   youngerThan,
 } from "./publications.ts";
-import type { SeenInstance } from "./shared-rows.ts";
 
 /**
  * Format and fold of this program's datasets, such as `3.1`. A program reads only the format and fold that it writes.
@@ -34,6 +33,28 @@ export interface Draft {
   generation: Generation;
   /** True if it waits to be published on request. Otherwise the caller publishes it at once. */
   isStaged: boolean;
+}
+
+/** A server that uses the shared datasets. */
+export interface Instance {
+  id: string;
+  host: string;
+  pid: number;
+  program: string;
+  /** Formats that it can read, in the form of `ownFormat`. */
+  formats: readonly string[];
+  /** Version that it serves; null while it serves none. */
+  served: string | null;
+}
+
+/** A server as `instances --json` shows it. */
+export interface SeenInstance extends Instance {
+  /** True if it was seen recently enough to count as running. */
+  live: boolean;
+  /** Time when it was last seen, RFC 3339, by the database's clock. */
+  seen_at: string;
+  /** Time when it was first seen, RFC 3339, by the database's clock. */
+  started_at: string;
 }
 
 /** Datasets, and the publications that led to the current one. A caller that changes anything holds the import lock. */
@@ -112,7 +133,6 @@ export interface StoreOrder extends Pick<DatasetStore, "folder" | "changesDays" 
   now(): number;
 }
 
-/** Opens the datasets in a folder. */
 export function openFolderStore({ folder, changesDays, warn, now }: StoreOrder): OpenStore {
   const catalogue = openCatalogue(folder);
   const publications = openPublications(folder);

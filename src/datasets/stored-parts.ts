@@ -25,7 +25,6 @@ const zstdOptions = {
 const pack = (bytes: Buffer): Promise<Buffer> => compress(bytes, zstdOptions);
 const unpack = promisify(zstdDecompress);
 
-/** Remedy for a damaged stored file. */
 export const storedRemedy =
   "Restore the database from its backup; until then, another dataset can be served with 'gp-records datasets publish VERSION'.";
 

@@ -74,7 +74,6 @@ const usualLimits = {
   idleInTransaction: 5000,
 };
 
-/** Waits of a session, in ms. */
 export type SessionLimits = typeof usualLimits;
 
 /**
@@ -337,7 +336,6 @@ export function openLastingSession(
   };
 }
 
-/** Maximum number of connections of a pool. */
 const connectionsMax = 4;
 /** Time after which an unused connection of a pool is closed, in ms. */
 const idleMilliseconds = 30_000;

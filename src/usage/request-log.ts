@@ -6,7 +6,6 @@ import type { AnsweredRequest } from "./recording.ts";
 import type { StatusClass } from "./totals.ts";
 import { packRequestId, readRequestId } from "./writes.ts";
 
-/** A request read from the log. */
 export interface LoggedRequest extends AnsweredRequest {
   /** Time of the response in ISO 8601. */
   at: string;

@@ -146,7 +146,6 @@ const addWords = `
   insert into word (word) select * from unnest($1::text[]) order by 1
   on conflict (word) do update set word = excluded.word returning word, number`;
 
-/** Returns a request's row in the log. */
 const rowOf = ({ requestId, ...others }: ChunkRequest, numbers: WordNumbers) => ({
   ...others,
   key: numbers[others.key],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Catalogue } from "#datasets/catalogue.ts";
-import type { Kept } from "#datasets/shared-rows.ts";
+import type { Kept } from "#datasets/dataset-cache.ts";
 import { rollBack } from "#datasets/choose.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { forEachWorld as test } from "../support/dataset-worlds.ts";
