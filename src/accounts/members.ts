@@ -24,9 +24,7 @@ export interface Acting {
   now: number;
 }
 
-interface MemberChange extends Acting {
-  person: string;
-}
+type MemberChange = Acting & { person: string };
 
 /**
  * Changes a member's role.

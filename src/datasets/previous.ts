@@ -58,7 +58,7 @@ export function openPrevious(generation: DatabaseSync | null) {
       const some = `where source in (${marksFor(sources)})`;
       const sql = `select id, since from gp ${some} union all select id, since from principal ${some}`;
       const ids = new Map(arraysOf<[string, string]>(db, sql, ...sources, ...sources));
-      if (hasPublishedIds(db))
+      if (hasTable(db, "published_id"))
         for (const [id, since] of arraysOf<[string, string]>(db, "select * from published_id"))
           ids.set(id, since);
       return ids;
@@ -75,10 +75,8 @@ export function openPrevious(generation: DatabaseSync | null) {
   };
 }
 
-/** Reports whether a generation has a table of published ids. Earlier programs wrote none. */
-export const hasPublishedIds = (db: DatabaseSync): boolean => hasTable(db, "published_id");
-
-const hasTable = (db: DatabaseSync, name: string): boolean =>
+/** Reports whether a generation has a table. Earlier programs wrote no tables of published or withheld ids. */
+export const hasTable = (db: DatabaseSync, name: string): boolean =>
   db.prepare("select 1 from sqlite_schema where name = ?").get(name) !== undefined;
 
 function emptyGeneration(): DatabaseSync {

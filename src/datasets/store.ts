@@ -106,27 +106,25 @@ export interface DatasetStore {
   servers(): Promise<readonly SeenInstance[]>;
 }
 
-/** Lock that lets one command at a time change datasets. */
-interface ImportLock {
+export interface OpenStore extends DatasetStore {
   /**
-   * Takes the lock without waiting, and clears what killed commands left.
+   * Takes the lock that lets one command at a time change datasets, without waiting. Clears what killed commands left.
    * @returns a function that releases it.
    * @throws StoreFault `busy` if another process holds it.
    */
   take(): Promise<() => Promise<void>>;
+  close(): void;
 }
 
 /** Does work under the lock. @throws as `take` does. */
-export async function underLock<R>(lock: ImportLock, work: () => R | Promise<R>): Promise<R> {
-  const release = await lock.take();
+export async function underLock<R>(store: OpenStore, work: () => R | Promise<R>): Promise<R> {
+  const release = await store.take();
   try {
     return await work();
   } finally {
     await release();
   }
 }
-
-export type OpenStore = DatasetStore & ImportLock & { close(): void };
 
 export interface StoreOrder extends Pick<DatasetStore, "folder" | "changesDays" | "warn"> {
   /** Returns milliseconds since 1970. A database uses its own clock for what other machines see. */

@@ -13,7 +13,7 @@ import { evidenceFault } from "./evidence.ts";
 import { formerIdsOf } from "./former-ids.ts";
 import { type Body, openIndexer } from "./index-records.ts";
 import { arraysOf, openGeneration } from "./open-generation.ts";
-import { hasPublishedIds } from "./previous.ts";
+import { hasTable } from "./previous.ts";
 import { timeMember } from "./render.ts";
 import { hexadecimal, indexChecksum, openPieces } from "./served.ts";
 import { arraysIn, free, readArrays } from "./stored-arrays.ts";
@@ -233,7 +233,7 @@ function areFormerIds(db: DatabaseSync, told: ReadonlyMap<string, string>): bool
 
 /** Reports whether the table has, for each source, the ids of either all its GPs and principals or none. */
 function arePublishedIds(db: DatabaseSync): boolean {
-  if (!hasPublishedIds(db) || count(db, "published_id") === 0) return true;
+  if (!hasTable(db, "published_id") || count(db, "published_id") === 0) return true;
   const records = "select source, id from gp union all select source, id from principal";
   const torn = `select source from (${records}) left join published_id p using (id)
     group by source having count(p.since) not in (0, count(*))`;

@@ -264,9 +264,7 @@ export interface OwnKeys {
 }
 
 /** The key created when the form was first submitted. It cannot be shown again. */
-interface Repeated {
-  repeatedId: string;
-}
+type Repeated = { repeatedId: string };
 
 /**
  * Creates a key for a member.
