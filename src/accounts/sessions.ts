@@ -1,5 +1,4 @@
 /** Sessions of signed-in people, and the browsers known to be theirs. Opens, finds and ends sessions. */
-import { sql } from "kysely";
 import { clientNetwork } from "#limits/client-network.ts";
 import { writeAudit } from "#store/audit.ts";
 import type { ControlDatabase, ControlTransaction } from "#store/control-tables.ts";
@@ -239,5 +238,8 @@ export const forgetOld = (control: ControlStore, now: number): Promise<void> =>
       ["known_browser", "seen_at", knownBrowserDays * dayMilliseconds],
       ["throttle", "next_at", forgottenMilliseconds],
     ] as const)
-      await transaction.deleteFrom(table).where(sql.ref(time), "<=", before(kept)).execute();
+      await transaction
+        .deleteFrom(table)
+        .where(transaction.dynamic.ref(time), "<=", before(kept))
+        .execute();
   });

@@ -9,7 +9,7 @@ import { addedSql, controlTableSql } from "./control-tables.ts";
 import { DomainError, sqliteCodeOf, sqliteCodes, sqliteFault, StoreFault } from "./store-fault.ts";
 import { sqliteUsageSchema } from "./usage-schema.ts";
 
-export interface FileStep {
+interface FileStep {
   name: string;
   sql: string;
 }
