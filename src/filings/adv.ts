@@ -168,8 +168,7 @@ function rowOf(
   const otherNames = [...names].filter(
     (name) => name && name !== rest["legalName"] && name !== rest["businessName"],
   );
-  const streets = [street1, street2];
-  const place = placeOf({ streets, city, stateOrCountry: state, country, zip });
+  const place = placeOf({ streets: [street1, street2], city, stateOrCountry: state, country, zip });
   const filing = { filingId, ...rest, ...source, otherNames, place };
   return { ...row, filing } as unknown as AdvRow;
 }

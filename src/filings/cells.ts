@@ -128,10 +128,9 @@ export function accessionIn(written: string): string | null {
 }
 
 const personRoles = ["executive_officer", "director", "promoter"] as const;
-type PersonRole = (typeof personRoles)[number];
 
 /** Returns the roles for relationships such as `Executive Officer`. */
-export function roles(cells: readonly Written[]): PersonRole[] {
+export function roles(cells: readonly Written[]) {
   const given = cells.map((cell) => text(cell)?.toLowerCase().replace(" ", "_"));
   return given.flatMap((one) => personRoles.find((role) => role === one) ?? []);
 }

@@ -417,11 +417,7 @@ export async function* unzippedOf(file: string): AsyncGenerator<Buffer, void> {
   }
 }
 
-async function* contentsOf(
-  shown: string,
-  zip: ZipFile,
-  entry: Entry,
-): AsyncGenerator<Buffer, void> {
+async function* contentsOf(shown: string, zip: ZipFile, entry: Entry): AsyncIterable<Buffer> {
   let sum = 0;
   try {
     // The stream itself checks the size against the directory.

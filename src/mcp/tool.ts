@@ -1,5 +1,5 @@
 /** Makes tools from declarations. A tool answers with a page, and each call is counted. */
-import type { Caller, Found, Outcome, Refusal } from "#gateway/gateway.ts";
+import type { Caller, Outcome, Refusal } from "#gateway/gateway.ts";
 import type { AnswerSource } from "#gateway/read-operation.ts";
 import type { ReadDependencies } from "#gateway/reads.ts";
 import { greatestRequest, type Quotas } from "#limits/policy.ts";
@@ -120,10 +120,7 @@ export function makeTool(dependencies: ToolDependencies, declaration: ToolDeclar
         values = readParameters(path, pairsOf(path, given), limitMax, asTools, day);
         return Math.min(cost(values), greatestRequest(quotas));
       };
-      const find = async (): Promise<Found<ToolAnswer>> => ({
-        kind: "answer",
-        answer: await answer(values),
-      });
+      const find = async () => ({ kind: "answer" as const, answer: await answer(values) });
       return (await gateway.counted({ caller }, find, price)) as CallOutcome;
     },
   };

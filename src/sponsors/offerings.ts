@@ -10,10 +10,7 @@ import { ownerName, readable, shortKey } from "./names.ts";
  * Returns the date of a filing. If it is unknown, returns the year in the accession number, which is the year of
  * submission.
  */
-export function filedOn({
-  filedOn: date,
-  accession,
-}: Pick<FormD, "filedOn" | "accession">): string {
+export function filedOn({ filedOn: date, accession }: Pick<FormD, "filedOn" | "accession">) {
   if (date !== null) return date;
   const year = Number(accession.split("-")[1]);
   return String(year < 93 ? 2000 + year : 1900 + year);
