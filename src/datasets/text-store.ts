@@ -13,10 +13,8 @@ export interface StoredText {
   end: number;
 }
 
-/** Returns the text of a record's links. */
 export const linksIn = ({ bytes, links, own }: StoredText) => bytes.toString("utf8", links, own);
 
-/** Returns a record's own part. */
 export const ownIn = ({ bytes, own, end }: StoredText) => bytes.toString("utf8", own, end);
 
 export type TextStore = ReturnType<typeof openTextStore>;
@@ -65,7 +63,6 @@ export function openTextStore(path: string, bytesMax = memoryBytesMax) {
     free(pack);
   };
   return {
-    /** Stores the texts of a record. */
     keep(links: string, own: string): KeptText {
       const needed = (links.length + own.length) * unitBytesMax;
       if (filling !== null && end + needed > filling.length) {

@@ -3,8 +3,6 @@ import { chmodSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { sqliteFault, StoreFault } from "./store-fault.ts";
 
-export type Lock = ReturnType<typeof takeLock>;
-
 /**
  * Takes the lock without waiting.
  * @param path lock file, created if needed. It remains after the release and means nothing by itself.
