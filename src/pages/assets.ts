@@ -5,14 +5,6 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-interface Asset {
-  name: AssetName;
-  /** Path such as `/assets/style.0123456789abcdef.css`. */
-  path: string;
-  contentType: string;
-  bytes: Buffer;
-}
-
 /** Files of the typefaces, as their packages name them. */
 const fonts = [
   "inter-latin-wght-normal.woff2",
@@ -44,16 +36,16 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 export type AssetName = (typeof names)[number];
 
-let known: readonly Asset[] | undefined;
+let known: readonly ReturnType<typeof readAsset>[] | undefined;
 
 /** Returns all assets. Reads the files, a few kilobytes each, only once. */
-export const readAssets = (): readonly Asset[] => (known ??= names.map(readAsset));
+export const readAssets = () => (known ??= names.map(readAsset));
 
-/** Returns the path under which an asset is served. */
+/** Returns the path under which an asset is served, such as `/assets/style.0123456789abcdef.css`. */
 export const assetPath = (name: AssetName): string =>
   readAssets().find((asset) => asset.name === name)!.path;
 
-function readAsset(name: AssetName): Asset {
+function readAsset(name: AssetName) {
   const extension = name.split(".")[1]!;
   const bytes =
     extension === "woff2" ? readOfPackage(name, `files/${name}`) : Buffer.from(readText(name));

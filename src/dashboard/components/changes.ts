@@ -55,7 +55,6 @@ export async function inView(view: View | null, changes: readonly JoinedChange[]
 
 type AnyRecord = Readonly<Record<string, unknown>> & { id: string };
 
-/** Returns the records with these ids that satisfy a filter, by id. */
 async function recordsById(model: ReadModel, kind: RecordKind, id: string[], filter: Filter = {}) {
   const found = await findRecords<AnyRecord>(model, kind, { ...filter, id }, id.length);
   return new Map(found.records.map((record) => [record.id, record]));
@@ -67,13 +66,7 @@ export function removedText(changes: readonly JoinedChange[]): string {
   return counted(changes.length, `removed ${one}`, `removed ${many}`);
 }
 
-export interface ToldChange {
-  change: JoinedChange;
-  name: string;
-  /** Path of the record's page; null if it has none. */
-  href: string | null;
-  facts: readonly ToldFact[];
-}
+export type ToldChange = Awaited<ReturnType<typeof tellChanges>>[number];
 
 /** A member with its values before and after, or a note without them. */
 interface ToldFact {
@@ -87,7 +80,7 @@ export async function tellChanges(
   reader: ChangesReader,
   changes: readonly JoinedChange[],
   isPrivate: boolean,
-): Promise<ToldChange[]> {
+) {
   const records = new Map<string, AnyRecord>();
   for (const [gone, some] of Map.groupBy(changes, (one) => one.gone)) {
     const source = gone === null ? model : gone.departed();
@@ -112,6 +105,7 @@ export async function tellChanges(
 
 const nameOf = ({ name, title }: AnyRecord): string => cutText(String(name ?? title), 120);
 
+/** Returns the path of the record's page; null if it has none. */
 function hrefOf(model: ReadModel, { kind, id, into, gone }: JoinedChange, record?: AnyRecord) {
   if (isNamed(kind))
     return gone !== null && into === null ? null : `${kinds[kind].path}/${into ?? id}`;

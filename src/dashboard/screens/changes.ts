@@ -33,18 +33,7 @@ const rowsOfPage = 25;
 const plottedMax = 20;
 
 /** Choices that the address makes. */
-interface Asked {
-  query: URLSearchParams;
-  /** A day, or the version of a dataset. */
-  since: string;
-  /** That day, or the day on which the version was published. */
-  day: string;
-  /** Publications since then, oldest first. */
-  publications: readonly Publication[];
-  /** Chosen kind of record with its filters; null for all records. */
-  view: View | null;
-  offset: number;
-}
+type Asked = Exclude<ReturnType<typeof readAsked>, string>;
 
 async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Given> {
   const { control, changes: reader } = request.services;
@@ -104,12 +93,11 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
   });
 }
 
-/** Reads the address. Returns an error message if it is not valid. */
-function readAsked(
-  { query, now }: ReaderRequest,
-  model: ReadModel,
-  all: readonly Publication[],
-): Asked | string {
+/**
+ * Reads the address. Returns an error message if it is not valid. `since` is a day or the version of a dataset, `day` is
+ * that day or the day of its publication, and `view` is null for all records.
+ */
+function readAsked({ query, now }: ReaderRequest, model: ReadModel, all: readonly Publication[]) {
   const { since: given, kind: named, offset: start, ...filters } = Object.fromEntries(query);
   // Perhaps nothing has been published since Monday.
   const [monday, last] = [mondayBefore(now), all.at(-1)!.published_at.slice(0, 10)];
