@@ -36,7 +36,6 @@ interface OperationFacts {
   pageSizeMax: number;
 }
 
-/** Returns an operation's reference. */
 export function operationPage(operation: Operation, facts: OperationFacts): string {
   const { name, path, kind, summary, description, sorts } = operation;
   const { schema } = declarations[kind];
@@ -82,7 +81,6 @@ export function operationPage(operation: Operation, facts: OperationFacts): stri
   });
 }
 
-/** Returns the reference of `/explain`. */
 export const explainPage = (site: Site, publicUrl: string | null): string =>
   docsLayout({
     site,
@@ -185,7 +183,6 @@ interface Term {
   meaning: Part;
 }
 
-/** Returns terms one below the other. */
 const termList = (label: string, terms: readonly Term[]): Html =>
   html`<dl class="terms" aria-label="${label}">
     ${terms.map(

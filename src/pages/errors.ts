@@ -41,7 +41,6 @@ export const errorsPage = (site: Site): string =>
       <p>A search that finds nothing is not an error: it is a 200 with an empty list.</p>`,
   });
 
-/** Returns a table of all codes. */
 export const errorTable = () => codeTable("Error codes", ["Code", "Title"], problemCodes);
 
 export function errorPage(site: Site, code: ProblemCode): string {
@@ -72,7 +71,6 @@ export function errorPage(site: Site, code: ProblemCode): string {
   });
 }
 
-/** Returns a problem as a page for people. */
 export function problemPage(
   site: Site,
   { code, message, members }: Problem,

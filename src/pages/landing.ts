@@ -23,7 +23,6 @@ import { contactLink } from "./privacy.ts";
 import { codeList, counted, dayElement, dayText, exactTime, grouped, wordList } from "./prose.ts";
 import { money, typeMark } from "./values.ts";
 
-/** Current facts that the landing page shows. */
 export interface ServiceFacts extends KeyFacts {
   site: Site;
   /** Current dataset, with its time as RFC 3339 in UTC; null while there is none. */

@@ -8,7 +8,6 @@ import { wordList } from "./prose.ts";
 
 /** Facts about the service on every page. */
 export interface Site {
-  /** Name of the service. */
   name: string;
   /** E-mail address or https URL for questions; null for none. */
   contact: string | null;
@@ -103,7 +102,6 @@ function topBar({ site, path, account }: PageContent): Html {
   </header>`;
 }
 
-/** Returns the form that searches records by name. */
 export const searchForm = (placeholder: string, text = ""): Html =>
   html`<form class="search" role="search" aria-label="${placeholder}" action="/search">
     <svg width="16" height="16" fill="none" stroke="var(--ink-3)" aria-hidden="true">

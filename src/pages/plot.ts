@@ -280,7 +280,6 @@ function timeScale(from: string, until: string) {
   return { at, ticks };
 }
 
-/** Returns a label below a drawing. */
 const labelAt = (left: number, bottom: number, label: string): Html =>
   html`<text x="${percent(left)}" y="${bottom + 18}" text-anchor="middle">${label}</text>`;
 

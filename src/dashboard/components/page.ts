@@ -8,7 +8,6 @@ import { current, layout, type Side } from "#pages/layout.ts";
 
 interface AccountPage {
   title: string;
-  /** Additional style sheets. */
   styles?: readonly AssetName[];
   /** Content with the page's only `h1`. */
   main: Part;
@@ -122,7 +121,6 @@ export const wordPage = (
       <p><a class="button" href="${next.href}">${next.label}</a></p>`,
   });
 
-/** Returns a reply with a single message. */
 export const wordReply = (request: Shown, status: number, ...words: Words): Reply =>
   page(wordPage(request, ...words), status);
 
@@ -171,7 +169,6 @@ export const field = (given: Field): Html => {
   /></label>`;
 };
 
-/** Returns the field for the address that a person signs in with. */
 export const emailField = (value: string | undefined): Html =>
   field({
     name: "email",

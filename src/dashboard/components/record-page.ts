@@ -72,7 +72,6 @@ interface RecordPage {
   call: string;
 }
 
-/** Declares the page of each record of a kind. */
 export const recordRoute = <R extends AnyRecord>(
   kind: NamedKind,
   show: (found: Found<R>) => Promise<RecordPage>,
@@ -229,7 +228,6 @@ export function factsCard(
 /** Number of quotations that a page shows at once. The others unfold. */
 const quotationsMax = 2;
 
-/** Returns a card with the explanation of the record. */
 function whyCard({ services }: ReaderRequest, id: string): Html {
   const title = "Why this name";
   const told = services.explain(id);

@@ -243,7 +243,6 @@ const filedStatuses: ReadonlyMap<string, string> = new Map([
   ["closed", "Reported sold"],
 ]);
 
-/** Returns a project's status in words. */
 export const statusOf = (project: Project): string =>
   (isFiled(project) && filedStatuses.get(project.status)) || valueLabel(project.status);
 
@@ -259,7 +258,6 @@ interface InBrowse<R> {
   facets: readonly string[];
   /** Lower ends of ranges that are offered as values. */
   steps?: Readonly<Record<string, readonly string[]>>;
-  /** Plots from the left. */
   plots: readonly Plot[];
   columns: Readonly<Record<string, Column<R>>>;
   /** Columns for which a narrow screen has room, besides the first. */
@@ -274,7 +272,6 @@ interface Searched<R> extends InBrowse<R> {
 const namesOf = (text: string): readonly string[] => text.split(" ");
 const days = ["-7d", "-30d", "-90d", "-365d"];
 
-/** All kinds, with what is shown of each. */
 export const inBrowse = {
   gp: {
     facets: namesOf(
@@ -368,7 +365,6 @@ export const inBrowse = {
   [K in RecordKind]: K extends NamedKind ? Searched<RecordOf<K>> : InBrowse<RecordOf<K>>;
 };
 
-/** Returns what is shown of any kind. */
 export const browseOf = (kind: RecordKind): InBrowse<never> => inBrowse[kind];
 
 interface Shown {

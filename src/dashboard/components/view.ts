@@ -83,7 +83,6 @@ export function viewHref(
 export const withValues = (values: Values, changed: Values): Values =>
   Object.fromEntries(Object.entries({ ...values, ...changed }).filter(([, all]) => all.length > 0));
 
-/** Returns the address of a view with the values of some parameters replaced. */
 export const hrefWith = (view: View, changed: Values): string =>
   viewHref(view, { values: withValues(view.query.values, changed) });
 
@@ -93,7 +92,6 @@ export const keptFields = ({ query }: View, own: readonly string[] = []): Part =
     ([name, values]) => !own.includes(name) && values.map((value) => hidden(name, value)),
   );
 
-/** Returns the number of records in the view that has these values. */
 export function totalOf({ kind, model }: View, values: Values): number {
   const { filter } = readView(model, kind, filterText(values)).query;
   return model.select(kind, filter, { limit: 0, offset: 0 }).total;
@@ -116,7 +114,6 @@ const labels: Readonly<Record<string, string>> = {
 
 const rangeEnd = /_(from|to|min|max)$/;
 
-/** Returns the filters that set the ends of a range. */
 export const endsOf = (kind: RecordKind, range: string) =>
   Object.keys(lists[kind].filters).filter((name) => name.replace(rangeEnd, "") === range) as [
     from: string,
@@ -150,7 +147,6 @@ function boundWords(name: string, value: string): string {
   return /^[0-9]{5,}$/.test(value) ? grouped(Number(value)) : value;
 }
 
-/** Returns all values of a filter. */
 export function valuesOf({ kind, model }: View, name: string): readonly string[] {
   const { condition, isOfSignal } = lists[kind].filters[name]!;
   const isOfGp = filterable[kind][condition]?.by === "ofOneGp";

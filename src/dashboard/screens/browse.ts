@@ -265,7 +265,6 @@ function sortLink(view: View, { label, sort, isNumber }: Column): Part {
   return html`<a href="${href}">${label}${isSorted && (shown.startsWith("-") ? " ↓" : " ↑")}</a>`;
 }
 
-/** Returns links to other page sizes. */
 const rowsChoice = (view: View): Part => [
   "Rows: ",
   rowChoices.map((rows) =>

@@ -114,9 +114,7 @@ const liveKeys = (keys: readonly KeyView[], now: number): Html =>
           one
           <a href="/account/usage">quota</a>.
         </p>
-        ${keys.filter(isEnding).map(endingNote)}`;
-
-const isEnding = ({ state, replacedBy }: KeyView) => state === "expiring" && replacedBy === null;
+        ${keys.filter(({ state, replacedBy }) => state === "expiring" && replacedBy === null).map(endingNote)}`;
 
 const endingNote = ({ id, name, expiresAt }: KeyView): Html =>
   html`<section class="card expires">
@@ -296,7 +294,6 @@ export function lastUseWords({ lastUse }: Pick<KeyView, "lastUse">, now: number)
   return html`${relativeTime(at, now)}${network !== null && html` from <span class="mono">${network}</span>`}`;
 }
 
-/** Returns the account that has the keys, the person who acts and the time. */
 const ownKeys = ({ account, signedIn, now }: MemberRequest): OwnKeys => ({
   account,
   person: signedIn.person.id,

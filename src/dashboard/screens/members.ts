@@ -176,7 +176,6 @@ const inviteForm = (request: MemberRequest): Html =>
     ${choice("role", "Role", roles, roleOf(request))}`,
   );
 
-/** Returns the account, the member to change, the actor and the time. */
 const changeOf = (request: MemberRequest) => ({
   ...acting(request),
   person: request.form.get("person") ?? "",

@@ -46,7 +46,6 @@ export const personPage = recordRoute("principal", showPerson);
 const gpsMax = 10;
 const othersMax = 10;
 
-/** The person's GPs, and the GPs' records. */
 interface Around {
   gps: Gp[];
   signals: Records<Signal>;

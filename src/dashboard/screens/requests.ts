@@ -106,7 +106,6 @@ const noneYet = html`<p>
   No requests in this time. Send one with <a href="/account/keys">one of your keys</a>.
 </p>`;
 
-/** Returns the form for the filter. @param keys keys to choose from. */
 function filterForm(typed: Typed, keys: readonly ListedKey[]): Html {
   const any = { value: "", label: "all" };
   const pick = (name: keyof typeof typed, label: string, choices: readonly Choice[]) =>

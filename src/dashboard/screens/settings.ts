@@ -209,7 +209,6 @@ function passwordPage(request: SignedInRequest, fault?: string): string {
   });
 }
 
-/** A step that cannot be undone. */
 interface IrreversibleStep {
   title: string;
   effects: readonly Part[];
