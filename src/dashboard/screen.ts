@@ -103,7 +103,6 @@ export function findRoute(
   return undefined;
 }
 
-/** Services that all requests share. */
 export interface AccountServices {
   settings: AccountWorkerSettings;
   control: ControlStore;
@@ -137,7 +136,6 @@ export interface AccountRequest {
   own: OwnOrigin;
   /** All routes, for the navigation. */
   routes: readonly Route[];
-  /** The person who is signed in; null if nobody is. */
   signedIn: SignedIn | null;
   /** Time of the request, in ms since 1970. */
   now: number;

@@ -131,7 +131,6 @@ function pageOf(
 export interface Records<R> {
   /** The first records, in display order. */
   records: R[];
-  /** Number of all. */
   total: number;
 }
 

@@ -234,7 +234,6 @@ function map({ latitude, longitude, name }: Project): Part {
   return drawing && card({ title: "Map", aside, body: drawing });
 }
 
-/** Words for the basis on which a market is known. */
 const marketBasisWords: Readonly<Record<NonNullable<Project["market_basis"]>, string>> = {
   property_address: "from the property’s own address",
   issuer_address: "from the issuer’s address; the property may be elsewhere",

@@ -130,7 +130,6 @@ export function signInPage(request: AccountRequest, next: string, fault?: string
   });
 }
 
-/** Names the people who can be asked for an invitation. */
 export const whomToAsk = (signUp: Exclude<AccountWorkerSettings["signUp"], "open">): string =>
   signUp === "closed"
     ? "the operator of this service"
