@@ -46,14 +46,14 @@ export interface Ending {
   at: string | null;
 }
 
-interface Found {
+interface KeptEnding {
   ending: Ending;
   /** Writes the ending into the unpacked database before it is put in place. */
   keep(transaction: ControlTransaction): Promise<unknown>;
 }
 
 /** Returns what has ended in the present installation, but not in the backup or only later there. */
-export function findEndings(present: ControlFacts | null, backup: ControlFacts): Found[] {
+export function findEndings(present: ControlFacts | null, backup: ControlFacts): KeptEnding[] {
   if (present === null) return [];
   return [
     ...pairs(present.keys, backup.keys).flatMap(([now, then]) => keyEndings(now, then)),
@@ -80,8 +80,8 @@ type Time = string | null;
 /** Returns the endings whose time is earlier than in the backup, or not set there. ISO times sort as text. */
 const timeEndings = (
   ending: Omit<Ending, "what" | "at">,
-  times: readonly [what: Ending["what"], now: Time, then: Time, keep: Found["keep"]][],
-): Found[] =>
+  times: readonly [what: Ending["what"], now: Time, then: Time, keep: KeptEnding["keep"]][],
+): KeptEnding[] =>
   times.flatMap(([what, now, then, keep]) =>
     now !== null && (then === null || now < then)
       ? [{ ending: { what, ...ending, at: now }, keep }]
@@ -89,7 +89,7 @@ const timeEndings = (
   );
 
 /** Returns a key's endings. A rotation counts as one, because it sets an earlier expiry. */
-function keyEndings(now: KeyFacts, then: KeyFacts): Found[] {
+function keyEndings(now: KeyFacts, then: KeyFacts): KeptEnding[] {
   const { id, name, account_name: account, revoked_at, expires_at } = now;
   const set = (columns: Partial<ApiKeyTable>) => (transaction: ControlTransaction) =>
     transaction.updateTable("api_key").set(columns).where("id", "=", id).execute();
@@ -100,7 +100,7 @@ function keyEndings(now: KeyFacts, then: KeyFacts): Found[] {
 }
 
 /** Returns an account's endings, with its name from the backup, because a closed account loses its name. */
-function accountEndings({ id, suspended_at, closed_at }: AccountTable, then: AccountTable) {
+function accountEndings({ id, suspended_at, closed_at }: AccountFacts, then: AccountFacts) {
   const suspend = (transaction: ControlTransaction) =>
     transaction.updateTable("account").set({ suspended_at }).where("id", "=", id).execute();
   const close = (transaction: ControlTransaction) =>
@@ -112,7 +112,7 @@ function accountEndings({ id, suspended_at, closed_at }: AccountTable, then: Acc
 }
 
 /** Returns a person's endings. Returns none for a person whom the present installation never had. */
-function personEndings(present: ControlFacts, then: PersonTable): Found[] {
+function personEndings(present: ControlFacts, then: PersonFacts): KeptEnding[] {
   const { id, email: name } = then;
   const gone = present.deleted.get(id);
   if (gone !== undefined) {
@@ -133,7 +133,7 @@ function personEndings(present: ControlFacts, then: PersonTable): Found[] {
 }
 
 /** Returns the ending of a view that was followed when the backup was made, and is not any more. */
-function viewEndings({ id, account_name, at }: ViewFacts, backup: ControlFacts): Found[] {
+function viewEndings({ id, at }: ViewFacts, backup: ControlFacts): KeptEnding[] {
   const then = backup.followed.get(id);
   if (then === undefined || backup.unfollowed.has(id)) return [];
   const keep = async (transaction: ControlTransaction) => {
@@ -142,14 +142,14 @@ function viewEndings({ id, account_name, at }: ViewFacts, backup: ControlFacts):
     const entry = { actor: service, account, subject: id, now: Date.parse(at) };
     await writeAudit(transaction, "view.unfollowed", entry);
   };
-  return [{ ending: { what: "unfollowed", id, name: id, account: account_name, at }, keep }];
+  return [{ ending: { what: "unfollowed", id, name: id, account: then.account_name, at }, keep }];
 }
 
 /**
  * Returns a membership's endings. Returns none if the present installation lacks the person or the open account: the
  * deletion or the closure already ends the membership.
  */
-function memberEndings(present: ControlFacts, then: MemberFacts): Found[] {
+function memberEndings(present: ControlFacts, then: MemberFacts): KeptEnding[] {
   const { id, person, account } = then;
   const isOpen = [...present.accounts.values()].some(
     ({ number, closed_at }) => number === account && closed_at === null,
@@ -174,7 +174,13 @@ function memberEndings(present: ControlFacts, then: MemberFacts): Found[] {
   ];
 }
 
-type KeyFacts = ApiKeyTable & { account_name: string };
+type KeyFacts = Pick<ApiKeyTable, "id" | "name" | "hint" | "expires_at" | "revoked_at"> & {
+  account_name: string;
+};
+
+type AccountFacts = Pick<AccountTable, "number" | "id" | "name" | "suspended_at" | "closed_at">;
+
+type PersonFacts = Pick<PersonTable, "id" | "email" | "email_folded" | "password">;
 
 /** A member; `id` is the person's id and the account's number, joined by a space. */
 type MemberFacts = ControlTables["member"] & { id: string; account_name: string; email: string };
@@ -199,11 +205,15 @@ export async function queryControlFacts(query: <Row>(sql: string) => Promise<Row
     new Map((await query<R>(sql)).map((one) => [one.id, one]));
   return {
     keys: await byId<KeyFacts>(
-      `select k.*, a.name as account_name from api_key k join account a on a.number = k.account
-       order by k.created_at, k.id`,
+      `select k.id, k.name, k.hint, k.expires_at, k.revoked_at, a.name as account_name
+       from api_key k join account a on a.number = k.account order by k.created_at, k.id`,
     ),
-    accounts: await byId<AccountTable>("select * from account order by number"),
-    people: await byId<PersonTable>("select * from person order by created_at, id"),
+    accounts: await byId<AccountFacts>(
+      "select number, id, name, suspended_at, closed_at from account order by number",
+    ),
+    people: await byId<PersonFacts>(
+      "select id, email, email_folded, password from person order by created_at, id",
+    ),
     members: await byId<MemberFacts>(
       `select m.*, m.person || ' ' || m.account as id, a.name as account_name, p.email
        from member m join account a on a.number = m.account join person p on p.id = m.person

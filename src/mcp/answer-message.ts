@@ -38,10 +38,10 @@ export function openMcp(dependencies: ToolDependencies) {
   const tools = makeTools(dependencies);
   const listed = tools.map((tool) => tool.listed);
   // A call to an unknown tool counts like any other call.
-  const countUnknown = (caller: Caller) =>
-    dependencies.gateway.counted({ caller }, () => {
+  const countUnknown = async (caller: Caller) =>
+    (await dependencies.gateway.counted({ caller }, () => {
       throw noSuchTool;
-    }) as Promise<CallOutcome>;
+    })) as CallOutcome;
   return {
     /** Answers a message. A faulty message or an unknown tool gets a JSON-RPC error, other failed calls a tool error. */
     async answer({ message, caller, headers, requestId }: McpMessage): Promise<McpReply> {

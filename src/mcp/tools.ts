@@ -240,8 +240,8 @@ const matchTool = (dependencies: ToolDependencies): Tool =>
         const given = values.get(parameter)?.length ?? names.length;
         if (given === names.length) return [];
         const isShort = given < names.length;
-        const wanted = names.length === 1 ? "1 entry" : `${names.length} entries`;
-        const detail = `Must have ${wanted}, one for each of 'names', but has ${isShort ? "only " : ""}${given}.`;
+        const lengthText = names.length === 1 ? "1 entry" : `${names.length} entries`;
+        const detail = `Must have ${lengthText}, one for each of 'names', but has ${isShort ? "only " : ""}${given}.`;
         return isShort
           ? [{ parameter, code: "too_short", detail, minimum: names.length }]
           : [{ parameter, code: "too_many_values", detail, maximum: names.length }];

@@ -159,12 +159,16 @@ const listSection = (list: ValueList): Html =>
       rows: list.values.map(({ value, meaning }) => [html`<code>${value}</code>`, prose(meaning)]),
     })}`;
 
-/** Returns a table of error codes with status and title, linked to their pages. @param heads first and last column. */
-export const codeTable = (label: string, heads: readonly string[], codes: readonly ProblemCode[]) =>
+/** Returns a table of error codes with status and title, linked to their pages. */
+export const codeTable = (
+  label: string,
+  [first, last]: readonly [string, string],
+  shown: readonly ProblemCode[],
+) =>
   table({
     label,
-    columns: [heads[0]!, { label: "Status", isNumber: true }, { label: heads[1]!, isPlain: true }],
-    rows: codes.map((code) => [
+    columns: [first, { label: "Status", isNumber: true }, { label: last, isPlain: true }],
+    rows: shown.map((code) => [
       html`<a href="/errors/${code}"><code>${code}</code></a>`,
       problemKinds[code].status,
       problemKinds[code].title,

@@ -140,8 +140,8 @@ test("a feed that was stopped before its account was closed stays stopped", asyn
   await change((control) => closeAccount(control, byAda));
   const { kept } = await restore(dataDir, file, { mayReplace: true });
   assert.deepEqual(
-    kept.map(({ what }) => what),
-    ["closed", "unfollowed"],
+    kept.map(({ what, account }) => `${what} ${account}`),
+    ["closed ada", "unfollowed ada"],
   );
 });
 

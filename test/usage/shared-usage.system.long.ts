@@ -87,10 +87,10 @@ test("a batch that is written again, or comes late on another connection, counts
   const sent: [text: string, values: readonly unknown[]][] = [];
   let isHeard = false;
   const write = openPostgresWrites(
-    async (statement, values = []) => {
+    async (statement, values) => {
       const rows = await session.query(statement, values);
       if (typeof statement === "string") return rows as never;
-      sent.push([statement.text, values]);
+      sent.push([statement.text, values ?? []]);
       if (!isHeard) throw new Error("the answer did not arrive");
       return rows as never;
     },

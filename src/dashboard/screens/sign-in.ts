@@ -293,22 +293,30 @@ async function complete(kind: Link["kind"], request: AccountRequest): Promise<Re
   const password = form.get("password") ?? "";
   const accountName = form.get("account")?.trim() || null;
   const order = { token: tokenOf(request), password, accountName, client, now };
-  if (kind === "sign-up")
-    return begin(request, await completeSignUp(control, passwords, order), homePath);
-  if (kind === "reset")
-    return beginWithNewPassword(request, await completeReset(control, passwords, order));
-  if (kind === "email") {
-    const { person, formerEmail } = await completeAddressChange(control, order);
-    mailer.send(addressChangedMail(formerEmail));
-    const isOwn = request.signedIn?.person.id === person.id;
-    return seeOther(`/account/${isOwn ? "settings" : "sign-in"}?done=address`);
+  switch (kind) {
+    case "sign-up":
+      return begin(request, await completeSignUp(control, passwords, order), homePath);
+    case "reset":
+      return beginWithNewPassword(request, await completeReset(control, passwords, order));
+    case "email": {
+      const { person, formerEmail } = await completeAddressChange(control, order);
+      mailer.send(addressChangedMail(formerEmail));
+      const isOwn = request.signedIn?.person.id === person.id;
+      return seeOther(`/account/${isOwn ? "settings" : "sign-in"}?done=address`);
+    }
+    case "invite": {
+      const { person, accountId, signedIn } = await acceptInvitation(control, passwords, order);
+      if (signedIn !== null) return begin(request, signedIn, homePath);
+      const isOwn = request.signedIn?.person.id === person.id;
+      if (!isOwn) return seeOther("/account/sign-in?done=joined");
+      await switchAccount(control, {
+        person: person.id,
+        session: request.signedIn!.session,
+        accountId,
+      });
+      return seeOther(homePath);
+    }
   }
-  const { person, accountId, signedIn } = await acceptInvitation(control, passwords, order);
-  if (signedIn !== null) return begin(request, signedIn, homePath);
-  if (request.signedIn?.person.id !== person.id) return seeOther("/account/sign-in?done=joined");
-  const { session } = request.signedIn;
-  await switchAccount(control, { person: person.id, session, accountId });
-  return seeOther(homePath);
 }
 
 async function linkPage(request: AccountRequest, link: Link, fault?: string): Promise<string> {
