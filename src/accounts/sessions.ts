@@ -1,7 +1,7 @@
 /** Sessions of signed-in people, and the browsers known to be theirs. Opens, finds and ends sessions. */
 import { clientNetwork } from "#limits/client-network.ts";
 import { writeAudit } from "#store/audit.ts";
-import type { ControlDatabase, ControlTransaction } from "#store/control-tables.ts";
+import type { ControlDatabase, ControlTables, ControlTransaction } from "#store/control-tables.ts";
 import { DomainError } from "#store/store-fault.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { digestToken, makeId, makeToken } from "#store/random-text.ts";
@@ -231,13 +231,18 @@ async function rememberBrowser(
 export const forgetOld = (control: ControlStore, now: number): Promise<void> =>
   control.write(async (transaction) => {
     const before = (milliseconds: number) => new Date(now - milliseconds).toISOString();
+    const old = <T extends keyof ControlTables>(
+      table: T,
+      time: keyof ControlTables[T] & string,
+      kept: number,
+    ) => [table, time, kept] as const;
     for (const [table, time, kept] of [
-      ["session", "ends_at", 0],
-      ["session", "seen_at", idleMilliseconds],
-      ["link", "expires_at", endedLinkDays * dayMilliseconds],
-      ["known_browser", "seen_at", knownBrowserDays * dayMilliseconds],
-      ["throttle", "next_at", forgottenMilliseconds],
-    ] as const)
+      old("session", "ends_at", 0),
+      old("session", "seen_at", idleMilliseconds),
+      old("link", "expires_at", endedLinkDays * dayMilliseconds),
+      old("known_browser", "seen_at", knownBrowserDays * dayMilliseconds),
+      old("throttle", "next_at", forgottenMilliseconds),
+    ])
       await transaction
         .deleteFrom(table)
         .where(transaction.dynamic.ref(time), "<=", before(kept))

@@ -77,6 +77,11 @@ export function openCatalogue(folder: string) {
       .toSorted();
   };
   const list = () => versions().flatMap((version) => findReadable(version) ?? []);
+  /** Returns null if nothing is current or the pointer is damaged. @throws if the pointer cannot be read. */
+  const namedVersion = () => {
+    const version = readPointer(folder);
+    return version !== null && isVersion(version) ? version : null;
+  };
   /** Gives a draft its final name. Writes `.draft.json` first; the caller writes `<version>.json` afterwards. */
   const nameDraft = (draftPath: string, generation: Generation) => {
     writeSynced(draftFacts, factsText(generation));
@@ -133,7 +138,7 @@ export function openCatalogue(folder: string) {
      * either current, or to be deleted when leftovers are cleared.
      */
     publishDraft(draftPath: string, generation: Generation, time: string): Generation {
-      const published = asPublished(generation, time, currentOrNull(own));
+      const published = asPublished(generation, time, namedVersion());
       confirmed(() => {
         nameDraft(draftPath, published);
         replaceFile(factsOf(published.version), factsText(published));
@@ -144,7 +149,7 @@ export function openCatalogue(folder: string) {
     /** Makes a version current. If interrupted, leaves a staged dataset either current or still staged. */
     publish(version: string, time: string): Generation {
       const found = find(version);
-      const published = asPublished(found, time, currentOrNull(own));
+      const published = asPublished(found, time, namedVersion());
       confirmed(() => {
         if (isStaged(found)) {
           writeSynced(draftFacts, factsText(found));

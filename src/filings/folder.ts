@@ -1,6 +1,14 @@
 /** Reads an operator's files and folders of public filings, each file recognised by its content. */
-import { createReadStream, lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { open } from "node:fs/promises";
+import {
+  closeSync,
+  createReadStream,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { pipeline } from "node:stream";
 import { crc32, createGunzip } from "node:zlib";
@@ -173,7 +181,7 @@ const advHeader = /^"?FilingID"?(?:,|$)/i;
 const indexHeader = /^(?=.*Form Type)(?=.*Date Filed).*File ?name\s*$/im;
 
 async function readFile(file: string, reader: Reader): Promise<void> {
-  const beginning = await beginningOf(file);
+  const beginning = beginningOf(file);
   const [header = ""] = beginning.split(/\r?\n/, 1);
   const leave = (reason: string) => reader.leave(file, reason);
   if (file.endsWith(".part")) return leave("is an unfinished download; download it again");
@@ -232,11 +240,13 @@ async function readFile(file: string, reader: Reader): Promise<void> {
 }
 
 /** Returns the first bytes of a file, one character per byte, without a byte order mark. */
-async function beginningOf(file: string): Promise<string> {
+function beginningOf(file: string): string {
   try {
-    await using handle = await open(file);
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(beginningBytes));
-    return buffer.toString("latin1", 0, bytesRead).replace(/^\xef\xbb\xbf/, "");
+    using closing = new DisposableStack();
+    const handle = closing.adopt(openSync(file, "r"), closeSync);
+    const bytes = Buffer.alloc(beginningBytes);
+    const length = readSync(handle, bytes, 0, bytes.length, 0);
+    return bytes.toString("latin1", 0, length).replace(/^\xef\xbb\xbf/, "");
   } catch (error) {
     throw new ImportFault(file, null, whyClosed(error as NodeJS.ErrnoException));
   }

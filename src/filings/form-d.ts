@@ -105,7 +105,7 @@ type Part<T extends PartTable> = NonNullable<ReturnType<(typeof partReaders)[T]>
 
 export type RelatedPerson = Part<"RELATEDPERSONS">;
 
-/** Rows of a filing, by table; the primary issuer first. */
+/** Rows of a filing, by table; the primary issuer first. A FormD has at least one issuer. */
 type Parts = { [T in PartTable]: Part<T>[] };
 
 const noParts = () =>
@@ -355,8 +355,12 @@ const all = (element: Element, path: string): Element[] =>
     .split("/")
     .reduce((found, name) => found.flatMap((one) => one.children.get(name) ?? []), [element]);
 
-/** Returns the text of the first element at a path. Returns null if there is none. */
-const first = (element: Element, path: string) => text(all(element, path)[0]?.content);
+/** Returns the text at a path, taking the first element at each step. Returns null if there is none. */
+function first(element: Element, path: string): string | null {
+  let found: Element | undefined = element;
+  for (const name of path.split("/")) found = found?.children.get(name)?.[0];
+  return text(found?.content);
+}
 
 /** Returns the contents of an element as the cells of a table row. */
 function cellsOf(element: Element, table: PartTable): Cells {

@@ -166,9 +166,6 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
   const findAdviser = db.prepare(
     `${columns} = 'ADV' and length(owner) = length(?1) and owner = ?1 order by filed_on, length(id), id`,
   );
-  const listAdvisers = db.prepare(
-    "select distinct owner from filing where form = 'ADV' order by length(owner), owner",
-  );
   // The same row may be in two archives, or twice in one.
   const findParts = db.prepare(
     "select distinct row from part where filing_id = ? order by kind, reference, row",
@@ -231,7 +228,10 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
       accessions.map((accession) => formD(find.get("D", accession) as Row)),
     /** Yields each adviser's filings together, by CRD, oldest first. */
     *advisers(): Iterable<readonly AdviserFiling[]> {
-      for (const row of listAdvisers.iterate()) yield adviserFilingsOf(row["owner"] as string);
+      const owners = db.prepare(
+        "select distinct owner from filing where form = 'ADV' order by length(owner), owner",
+      );
+      for (const { owner } of owners.iterate()) yield adviserFilingsOf(owner as string);
     },
     adviserFilingsOf,
     /** Yields firms by CRD, each from the newest feed that lists it. */

@@ -55,10 +55,11 @@ const isDistinctive = ({ word }: Token) =>
 const cores = new Map<string, ReturnType<typeof readCore>>();
 const coresMax = 200;
 
-function coreOf(name: string) {
-  if (cores.size >= coresMax) cores.clear();
-  return cores.getOrInsertComputed(name, readCore);
-}
+const coreOf = (name: string) =>
+  cores.getOrInsertComputed(name, () => {
+    if (cores.size >= coresMax) cores.clear();
+    return readCore(name);
+  });
 
 /** Cuts forms, numerals and role words from the end, as long as a distinctive word is left. */
 function readCore(name: string) {

@@ -135,8 +135,8 @@ export function weigh(filing: FormD, advisers: Advisers): Weighed[] {
   if (!mayBeRealEstate(filing)) return [];
   const { state } = filing.issuers[0]!.place;
   const named = candidatesOf(filing).map((candidate) => {
-    // The only adviser in the state with the name of the firm.
     const keys = candidate.isTaken && state !== null ? nameKeys(candidate.firm, state) : [];
+    // The only adviser in the state with the name of the firm.
     const crd = keys.flatMap((key) => advisers.byName.get(key) ?? [])[0] ?? null;
     return { ...candidate, crd };
   });
