@@ -25,7 +25,7 @@ import {
 } from "./screen.ts";
 import { signInPage } from "./screens/sign-in.ts";
 
-/** Pages of people and of searches, which search engines must not list. */
+/** Pattern of the paths of people and of searches, which search engines must not list. */
 const unlisted = /^\/(?:search|browse\/people)(?:\/|$)/;
 
 /** Answers a request. Never rejects: every error is answered with a page. Store faults and bugs are also reported. */
@@ -153,7 +153,7 @@ function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
   const { signedIn, services } = request;
   if (access === "anyone" || (access === "reader" && services.browse() === "everyone")) return null;
   if (signedIn === null) {
-    // On other pages, the query may name a finished action, which must not be announced again.
+    // Except on pages of records, the query may name a finished action, which must not be announced again.
     const isOfRecords = access === "reader";
     const shown = isOfRecords ? withQuery(request.path, request.query) : request.path;
     const next = GET === undefined ? homePath : shown;
@@ -176,8 +176,8 @@ function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
 const countedWords = { view: "pages", form: "forms", background: "suggestions" };
 
 /**
- * Counts a request for its person, or for its network if nobody is signed in. Returns a refusal or null. Does not count
- * public pages, whose forms have other limits.
+ * Counts a request for its person, or for its network if nobody is signed in. Returns a refusal at a limit, otherwise
+ * null. Does not count requests for a route that anyone may use: its form or feed has limits of its own.
  */
 function countRequest({ access, isBackground }: Route, request: AccountRequest): Reply | null {
   const { services, method, signedIn, client, monotonicMicroseconds } = request;
@@ -217,8 +217,8 @@ async function run(act: Serve, request: MemberRequest): Promise<Reply> {
 }
 
 /**
- * Reports whether a form comes from our own pages. Browsers say so in the headers `Sec-Fetch-Site`, which no page can
- * set (W3C Fetch Metadata), and `Origin`. A header that is sent must match, and at least one must be sent.
+ * Reports whether a form comes from our own pages. Browsers say so in the headers `Origin` and `Sec-Fetch-Site`, and no
+ * page can set the latter (W3C Fetch Metadata). At least one must be sent, and each that is sent must match.
  * @param own this service's origin.
  */
 export function isSameOrigin({ headers }: Pick<PageRequest, "headers">, own: string): boolean {

@@ -15,7 +15,7 @@ const browserSeconds = knownBrowserDays * 86_400;
  */
 const nameOf = (name: CookieName, isSecure: boolean) => `${isSecure ? "__Host-" : ""}gp_${name}`;
 
-/** Returns a cookie's value. Returns null if it is absent or sent twice, because somebody else may have set one. */
+/** Returns a cookie's value. Returns null if it is absent, or sent twice: somebody else may have set one of the two. */
 export function readCookie(
   header: string | undefined,
   name: CookieName,
@@ -54,7 +54,7 @@ export async function begin(
   return withHeader(withHeader(seeOther(path), "set-cookie", session), "set-cookie", browser);
 }
 
-/** Deletes the session cookie, not the browser cookie, so that the next sign-in does not count as a stranger's. */
+/** Returns a redirect that deletes the session cookie, but not the browser cookie, so that the browser stays known. */
 export const signedOut = ({ own }: AccountRequest, path: string): Reply =>
   withHeader(seeOther(path), "set-cookie", setCookie("session", "", own.isSecure, 0));
 

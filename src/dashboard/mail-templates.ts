@@ -27,7 +27,7 @@ const notYou = (deed: string, comfort = "Nothing changes unless the link is used
 
 /**
  * Messages with a one-time link. `before` has the paragraphs above the link. `after` is for recipients who did not ask
- * for it.
+ * for the message.
  */
 const linkWords = {
   signUp: {
@@ -35,7 +35,7 @@ const linkWords = {
     before: ["Choose a password on this page, and your account is ready:"],
     after: notYou("ask to sign up with this address"),
   },
-  /** For somebody who signs up a second time. The page does not reveal that. */
+  /** Message to somebody who signs up a second time. The page does not reveal that they signed up before. */
   known: {
     subject: "You have already signed up",
     before: [

@@ -7,7 +7,7 @@ import type { Quotas } from "#limits/policy.ts";
 import type { Site } from "#pages/layout.ts";
 import type { Explained } from "#records/explanation.ts";
 
-/** Media type of the forms of account pages. */
+/** Media type of the forms of account pages, except the form that sends a file. */
 export const formType = "application/x-www-form-urlencoded";
 export const uploadType = "multipart/form-data";
 /** The only path that takes a form with a file. */
@@ -53,7 +53,7 @@ type PageHeader = (typeof pageRequestHeaders)[number];
 
 export interface PageAnswer {
   status: number;
-  /** Headers as pairs, because `set-cookie` may occur twice. The HTTP thread adds the headers of every page. */
+  /** Headers as pairs, because `set-cookie` may occur twice. The HTTP thread adds those that all pages have. */
   headers: readonly (readonly [string, string])[];
   body: string | Uint8Array;
 }
@@ -68,7 +68,7 @@ export type TakeQuota = (
   requests: number,
 ) => Promise<QuotaStatus | null>;
 
-/** Request to the account worker: for a page, or for the explanation of the record with an id. */
+/** Request to the account worker: for a page, or for the explanation of a record, by the record's id. */
 export type Asked = { request: PageRequest } | { explain: string };
 
 /** Messages from the HTTP thread. */

@@ -1,6 +1,6 @@
 /**
- * Limits page requests for each person across all their accounts, and for each network's people who are not signed in.
- * Also limits requests for private feeds.
+ * Limits page requests: by person across all their accounts, and by network for people who are not signed in. Also
+ * limits requests for private feeds.
  */
 import { networksOf, networksPerSite } from "#limits/client-network.ts";
 import { type KeyedPolicy, type LimitStatus, openKeyedLimit } from "#limits/keyed-limit.ts";
@@ -21,7 +21,7 @@ export type PersonLimiter = ReturnType<typeof openPersonLimiter>;
  * each person has used up every limit, they take 80 MB, because 2,000 views take 16 KiB.
  */
 const namesMax = 5000;
-/** Maximum number of sites in memory for each kind of request. A site may have as many views as a person. */
+/** Maximum number of sites in memory for each kind of request. A site may have 2,400 views a day, a person 2,000. */
 const sitesMax = 1000;
 
 export function openPersonLimiter() {
@@ -56,13 +56,13 @@ export function openPersonLimiter() {
   return {
     /**
      * Counts a request of a person or of a feed, by id. At a limit, refuses the request without counting it.
-     * @param now microseconds on a monotonic clock. @returns the exhausted window with the longest wait, or null.
+     * @param now microseconds on a monotonic clock. @returns the exhausted window with the longest wait; null for none.
      */
     take(person: string, kind: PersonRequest | "feed", now: number) {
       latest = Math.max(latest, now);
       return refusal(limits[kind].take(person));
     },
-    /** Counts a request of somebody who is not signed in, for the network of an address. See `take`. */
+    /** Counts a request of somebody who is not signed in, for the network and the site of an address. See `take`. */
     takeAnonymous(address: string, kind: PersonRequest, now: number) {
       latest = Math.max(latest, now);
       return refusal(anonymous[kind](address));

@@ -18,7 +18,7 @@ import type {
 } from "./messages.ts";
 import type { PersonLimiter } from "./person-limits.ts";
 
-/** Page that follows signing in and signing up. */
+/** Path of the page to show after signing in, unless another one is asked for. */
 export const homePath = "/browse/gps";
 
 /** Levels of access to a route, each with the type of request that the route's functions get. */
@@ -65,8 +65,9 @@ export const route = <A extends Access>(
 ): Route => ({ path, access, ...(served as Served) });
 
 /**
- * Returns a function that does what a form asks for, or shows its page again with the error.
- * @param page returns the page with the form, and with an error if there is one.
+ * Returns a function that does what a form asks for. On a DomainError other than `not_found`, the function shows the
+ * form's page again with the reason.
+ * @param page returns the page with the form and the reason.
  */
 export const posting =
   <R extends AccountRequest>(
@@ -215,7 +216,7 @@ const statusOf: Readonly<Record<DomainError["kind"], number>> = {
   full: 503,
 };
 
-/** Returns a refusal. @param markup a whole page that gives the reason. */
+/** Returns a page about a fault, with `retry-after` if a later attempt may work. @param markup a whole page. */
 export function refusal(fault: DomainError, markup: string): Reply {
   const reply = page(markup, statusOf[fault.kind]);
   const seconds = fault instanceof TooOften ? fault.retryAfterSeconds : 1;

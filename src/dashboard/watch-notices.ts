@@ -20,7 +20,7 @@ type Watched = Pick<AccountServices, "control" | "lookAtQuota" | "mailer"> & {
 };
 
 /**
- * Checks each account that is neither closed nor suspended. Does nothing without a mail server, so that no notice is
+ * Mails the notices that are due, one account after another. Does nothing without a mail server, so that no notice is
  * marked as sent by mistake.
  * @param now milliseconds since 1970. @param isOver signal to stop before the next account.
  */
@@ -40,7 +40,7 @@ export async function watchNotices(
 /** An account whose owners can be notified. */
 type OwnedAccount = Awaited<ReturnType<typeof listOwnedAccounts>>[number];
 
-/** Lists the accounts that are neither closed nor suspended, by number, with their owners' addresses. */
+/** Lists accounts by number, each with its owners' addresses. Leaves out closed, suspended and ownerless ones. */
 async function listOwnedAccounts(database: ControlDatabase) {
   const rows = await database
     .selectFrom("account")
@@ -74,8 +74,8 @@ async function mailExpiries(services: Watched, account: OwnedAccount, now: numbe
 }
 
 /**
- * Tells owners that a day's quota is nearly used up, and again only after usage has fallen below half of it. While
- * counts are not shared, nobody can tell whether it has.
+ * Tells owners that a day's quota is nearly used up, and again only after usage has fallen below half of the quota.
+ * While counts are not shared, usage seems lower than it is, so a fall is ignored.
  */
 async function mailQuota(services: Watched, account: OwnedAccount, now: number): Promise<void> {
   const { control, mailer, base } = services;
@@ -91,7 +91,7 @@ async function mailQuota(services: Watched, account: OwnedAccount, now: number):
   } else if (used < quota / 2 && isPartial !== true) await forgetNotice(control, notice);
 }
 
-/** A notice, known by its account, its kind and its subject, such as a key's id. */
+/** A notice, identified by its account, its kind and its subject, such as a key's id. */
 type Notice = Omit<ControlTables["notice"], "at">;
 
 /** Records a notice that is about to be sent. @returns true if it was not recorded yet, and so should be sent. */
@@ -120,7 +120,7 @@ async function forgetNotice(control: ControlStore, notice: Notice): Promise<void
   });
 }
 
-/** Reports whether a notice is recorded. A needless write, which this check avoids, would block other writers. */
+/** Reports whether a notice is recorded. This check avoids needless writes, which would block other writers. */
 async function isNoticed(database: ControlDatabase, notice: Notice): Promise<boolean> {
   const found = database
     .selectFrom("notice")

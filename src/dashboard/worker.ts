@@ -1,4 +1,4 @@
-/** The account worker: a thread with its own stores that answers page requests and runs jobs. */
+/** The account worker: a thread that answers page requests, explains records and runs jobs, with stores of its own. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
@@ -33,7 +33,7 @@ const settings = workerData as AccountWorkerSettings;
 const port = parentPort!;
 const send = (message: FromAccountWorker) => port.postMessage(message);
 const reportError = (error: string) => send({ error });
-/** Dataset to show; `model` holds its records once a page has needed them. */
+/** Dataset to show; null before the first. `model` holds its records once a page has needed them. */
 let shown: LoadOrder | null = null;
 let model: ReadModel | null = null;
 let { browse } = settings;
@@ -45,8 +45,8 @@ const services: Promise<AccountServices> = openServices();
 const isOver = new AbortController();
 
 /**
- * A job that each instance runs. Several may run it at the same time. A notice is recorded before it is sent, so it is
- * sent only once. It does not matter which instance deletes an old row.
+ * A job that each instance runs, perhaps at the same time as others. A notice is recorded before it is mailed, so no
+ * event is mailed twice. It does not matter which instance deletes an old row.
  */
 interface Job {
   isWanted: boolean;
@@ -98,7 +98,7 @@ function runJob({ run, failure }: Job): void {
 
 async function openServices(): Promise<AccountServices> {
   const { dataDir, databaseUrl } = settings;
-  // PostgreSQL may be unreachable at the moment; the HTTP thread has already checked its schema.
+  // The HTTP thread has already checked the schema. A check here would fail while PostgreSQL is unreachable.
   const { control, usage } =
     databaseUrl === null
       ? { control: await openControl(dataDir), usage: await openUsage(dataDir) }
@@ -145,7 +145,7 @@ function readModel(): ReadModel | null {
   return model;
 }
 
-/** Explains a record of the shown dataset. If the evidence is damaged, reports that and returns undefined. */
+/** Explains a record of the shown dataset. Returns null if there is none, and undefined after reporting an error. */
 function explain(id: string): Explained {
   // A suppression removed this dataset, and the next one is about to be shown.
   if (shown !== null && !existsSync(shown.path)) return "gone";

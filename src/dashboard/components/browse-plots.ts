@@ -27,14 +27,13 @@ function plotOf(view: View, facets: readonly Facet[], plot: Plot): Part {
 const positionsOf = (model: ReadModel, kind: RecordKind, filter: Filter): number[] =>
   model.select(kind, filter, { limit: Infinity, offset: 0 }).positions;
 
-/** More circles would cover each other. */
+/** Maximum number of circles on a map. More would cover each other. */
 const placesMax = 25;
 
-/** Returns a map of the records by market. A circle leads where the facet's link does. */
+/** Returns a map of the records by market; null if no market can be shown. Circles lead where the facet's links do. */
 export function byMarket(view: View, facets: readonly Facet[], isClose = false): Part {
   const { rows } = facets.find(({ name }) => name === "market")!;
-  // Once a market is chosen, the facet counts what each other market would add. The map always counts all records of a
-  // market.
+  // Once a market is chosen, the facet counts what each other one would add. The map counts all records of a market.
   const isChosen = rows.some(({ state }) => state === "chosen");
   const values = rows.map(({ value }) => value);
   const counts = isChosen ? countEach(view, "market", values, []) : rows.map(({ count }) => count);
@@ -93,16 +92,16 @@ interface Histogram {
   bins: readonly Bin[];
   positions: Iterable<number>;
   valueAt(position: number): number | undefined;
-  /** Series that a record belongs to; by default the first. */
+  /** Returns the index of the series that a record belongs to; by default 0. */
   seriesOf?(position: number): number;
-  /** Amount that a record adds to its column; by default 1. */
+  /** Returns the amount that a record adds to its column; by default 1. */
   amountOf?(position: number): number;
   finding(columns: readonly Column[]): string;
 }
 type Column = ColumnPlot["columns"][number];
 type Words = Pick<ColumnPlot, "head" | "measure" | "series" | "format">;
 
-/** Returns a plot of records by the bin of their value. Returns null if no bin has any. */
+/** Returns a plot of records by the bins of their values. Returns null if all sums are 0. */
 function histogram(view: View, given: Histogram & Words): Part {
   const { range, bins, positions, valueAt, seriesOf = () => 0, amountOf = () => 1 } = given;
   const { finding, ...words } = given;
@@ -128,7 +127,7 @@ function histogram(view: View, given: Histogram & Words): Part {
 const periodOf = ({ label }: Column) => label.split(" ")[0];
 const sumOf = ({ values }: Column) => values.reduce((sum, value) => sum + value, 0);
 
-/** Returns a function that compares the last two columns in words, such as `126 signals in Nov, 80 in Oct`. */
+/** Returns a function that words the last two columns: `126 signals in Nov, 80 in Oct`, or `Nothing since Aug 2026`. */
 const lastTwo =
   (verbOf: (sum: number) => string, words = grouped) =>
   (columns: readonly Column[]): string => {
@@ -184,8 +183,8 @@ function* signalsOf({ parts }: ReadModel, gps: readonly number[]): Generator<num
 }
 
 /**
- * Returns a plot of amounts by month. Takes only amounts with one basis, because amounts with different bases must not
- * be added.
+ * Returns a plot of the amounts with one basis by month, because amounts with different bases must not be added.
+ * Returns null if there are none.
  */
 function amountsByMonth(view: View, basis: string, verb: string): Part {
   const label = `${valueLabel(basis)}s`;

@@ -29,8 +29,8 @@ function gpNow({ parts }: ReadModel, id: string): AnyRecord | undefined {
 }
 
 /**
- * Finds the changes in a view. Judges a record by its current state, and a removed record by its last state. `unknown`
- * has the changes of removed records whose last state is not kept.
+ * Finds the changes in a view. Judges a removed record by its last state, a merged GP by the GP that it is now part of,
+ * and all others by their current state. `unknown` has the changes of removed records whose last state is not kept.
  */
 export async function inView(view: View | null, changes: readonly JoinedChange[]) {
   if (view === null) return { changes, unknown: [] };
@@ -105,7 +105,7 @@ export async function tellChanges(
 
 const nameOf = ({ name, title }: AnyRecord): string => cutText(String(name ?? title), 120);
 
-/** Returns the path of the record's page; null if it has none. */
+/** Returns the path of the record's page, or for a signal that of its first GP. Returns null if there is no page. */
 function hrefOf(model: ReadModel, { kind, id, into, gone }: JoinedChange, record?: AnyRecord) {
   if (isNamed(kind))
     return gone !== null && into === null ? null : `${kinds[kind].path}/${into ?? id}`;

@@ -22,7 +22,7 @@ export interface Facet {
   /** Name of the filter, or of the range. */
   name: string;
   rows: readonly FacetRow[];
-  /** Filters that the facet sets: one, or both ends of a range, which have fields. */
+  /** Filters that the facet sets: one, or those of the two ends of a range. */
   filters: readonly string[];
   isRange: boolean;
 }
@@ -68,7 +68,7 @@ export function valueFacet(view: View, name: string): Facet {
 }
 
 /**
- * Counts for each value the records that carry it and satisfy the view without the filter.
+ * Counts, for each value of a filter, the records that carry the value and satisfy the view's other filters.
  * @param but values of the filter. Records that carry any of them are not counted.
  */
 export function countEach(
@@ -87,7 +87,7 @@ export function countEach(
   return values.map((value) => total([...but, value]) - before);
 }
 
-/** Returns the values of a filter to offer, markets by their names. */
+/** Returns the values of a filter to offer: markets by their names, and no tag that is in a facet of its own. */
 function offeredBy(view: View, name: string): string[] {
   const values = valuesOf(view, name);
   if (name === "market") return [...new Set(values.map((one) => nameOfMarket(view.model, one)))];

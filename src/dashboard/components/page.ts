@@ -14,13 +14,13 @@ interface AccountPage {
 }
 
 /**
- * Parts of a request that a page shows. Only the services are there if nobody is signed in, or if sessions cannot be
- * read.
+ * Parts of a request that a page shows. Only the services are there if the request was not read, or if answering it
+ * failed.
  */
 export type Shown = Pick<AccountRequest, "services"> &
   Partial<Pick<AccountRequest, "path" | "query" | "routes" | "signedIn">>;
 
-/** Returns a request without the person who sent it. */
+/** Returns the parts of a request that a page shows to somebody who is not signed in. */
 export const signedOut = ({ services, query }: AccountRequest): Shown => ({ services, query });
 
 export function accountPage(shown: Shown, { title, styles = [], main }: AccountPage): string {
@@ -64,7 +64,7 @@ export function headedPage(shown: Shown, given: HeadedPage): string {
   });
 }
 
-/** Returns the navigation of account pages. @param title title to show if the navigation does not list the page. */
+/** Returns the navigation of account pages. @param title label of a page that the navigation does not list. */
 function sideOf({ routes, path }: Pick<AccountRequest, "routes" | "path">, title: string): Side {
   const listed = routes.flatMap((one) => (one.link ? [{ path: one.path, ...one.link }] : []));
   const groups = Map.groupBy(listed, (link) => link.group);
@@ -106,7 +106,7 @@ function switcher({ accounts, account }: SignedIn): Part {
   return accounts.length > 1 && postForm("/account/switch", "Switch", field, "quiet");
 }
 
-/** Message of a page, and the link below it. */
+/** Title and message of a page, and the link below the message. */
 type Words = [title: string, text: Part, next?: { href: string; label: string }];
 
 /** Returns a page with a single message, such as a reason for a refusal. */
@@ -124,7 +124,7 @@ export const wordPage = (
 export const wordReply = (request: Shown, status: number, ...words: Words): Reply =>
   page(wordPage(request, ...words), status);
 
-/** Returns a reply with a single message to a request that may be sent again. @param seconds wait before that. */
+/** Returns a reply with a message, for a request that may be sent again later. @param seconds time until then. */
 export const laterReply = (
   request: Shown,
   status: 429 | 503,

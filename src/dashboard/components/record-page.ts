@@ -135,8 +135,8 @@ export interface Records<R> {
 }
 
 /**
- * Finds the first records that satisfy a filter; none if one of its lists is empty. Reading the values that it needs
- * yields to other requests.
+ * Finds the first records that satisfy a filter; none if one of the filter's lists is empty. Other requests are
+ * answered while the values that the filter needs are read.
  */
 export async function findRecords<R>(
   model: ReadModel,
@@ -201,7 +201,7 @@ export const card = ({ title, aside, body, more = false }: Card): Html =>
     ${body} ${more !== false && html`<footer><a href="${more.href}">${more.label}</a></footer>`}
   </section>`;
 
-/** Returns a card with an API request for the record. @param target path and query. */
+/** Returns a card with an API request. @param target path and query. */
 export function apiCall({ own }: AccountRequest, target: string): Html {
   return card({
     title: "The API call for this page",
@@ -210,7 +210,7 @@ export function apiCall({ own }: AccountRequest, target: string): Html {
   });
 }
 
-/** Returns a card of facts. The card ends with facts of every record: its external ids, its source and its own id. */
+/** Returns a card of facts. After the given facts come those that every record has: external ids, source and id. */
 export function factsCard(
   kind: NamedKind,
   { id, external_ids, provenance }: AnyRecord,
@@ -270,7 +270,7 @@ interface RecordsCard<R> {
   list: Records<R>;
   /** Record of the page. If it is from filings, the page has already said so. */
   of: Sourced;
-  /** Most rows; by default all records that the list has. */
+  /** Maximum number of rows; by default all records in the list. */
   max?: number;
   columns: readonly Column<R>[];
   /** Words after the number of records shown. */
@@ -308,8 +308,8 @@ export function recordsCard<R extends Sourced>(model: ReadModel, given: RecordsC
 }
 
 /**
- * Returns the columns of signals. Signals of the same day share one date.
- * @param without name to leave out, because the page already shows it. @param marked name to show in bold.
+ * Returns the columns of signals. Consecutive signals of the same day share one date.
+ * @param without name to leave out of titles, because the page shows it. @param marked name; titles with it are bold.
  */
 export const signalCells = (without?: string, marked?: string): Column<Signal>[] => [
   {

@@ -51,7 +51,7 @@ export const reportedSold = "Reported sold";
 
 export const day = (date: string | null): Part => date && dayElement(date);
 
-/** Returns a share such as "25–50 %", if it is known. */
+/** Returns a share such as "25–50 %"; null if it is unknown. */
 export const bandText = (band: Principal["ownership_band"]): string | null =>
   band && `${band.replace("_", /^[0-9]/.test(band) ? "–" : " ")} %`;
 
@@ -61,7 +61,7 @@ const webAddress = /^https?:\/\/.{1,490}$/i;
 const hostOf = (address: string): string =>
   URL.parse(address)?.hostname.replace(/^www\./, "") ?? address;
 
-/** Returns a link to another site, which learns nothing about this page. Returns only text if the address is no link. */
+/** Returns a link to another site, which learns nothing about this page; only the text if the address is no link. */
 export function linkTo(address: string | null, label?: string): Part {
   const text = label ?? (address && hostOf(address));
   return address !== null && webAddress.test(address)
@@ -80,7 +80,7 @@ export function cutText(text: string, lengthMax: number): string {
   return `${(space > lengthMax / 2 ? cut.slice(0, space) : cut).toWellFormed()}…`;
 }
 
-/** Joins strings into a list that is cut to fit. */
+/** Joins strings with semicolons, and cuts the result to at most 1,000 characters and an ellipsis. */
 export const listText = (texts: readonly string[]): string => cutText(texts.join("; "), 1000);
 
 /** Joins the shown parts and adds the number of further ones. Returns false if no part is shown. */
@@ -117,7 +117,7 @@ export const labelled = <R>(columns: readonly Column<R>[], records: readonly Sou
     return { ...column, label: records.every(isFiled) ? filedLabel : both };
   });
 
-/** Length of names and titles, in characters; longer ones are cut. */
+/** Maximum length of names and job titles, in characters; longer ones are cut. */
 export const nameLengthMax = 80;
 const titleLengthMax = 160;
 
@@ -159,7 +159,7 @@ function recordsOf({ parts }: ReadModel, kind: LinkedKind, { id }: Gp) {
 const countOf = (kind: LinkedKind) => (gp: Gp, model: ReadModel) =>
   recordsOf(model, kind, gp).length;
 
-/** Returns the signals of a GP by quarter over two years as small columns, and their number. */
+/** Returns small columns of a GP's signals, one for each of the last eight quarters, and the number of all signals. */
 function activity(gp: Gp, model: ReadModel): Part {
   const dateAt = model.numberAt("signal", "date");
   const dates = Array.from(recordsOf(model, "signal", gp), (signal) => dateAt(signal)!);
@@ -249,7 +249,7 @@ export const statusOf = (project: Project): string =>
 /** A plot: records by market, signals by month, amounts with one basis by month, or records by ranges of a value. */
 export type Plot = "market" | "signals" | Readonly<{ amounts: string; verb: string }> | RangePlot;
 
-/** Columns of numbers begin at `edges`; those of dates are twelve years, the last `yearsAhead` after the day's. */
+/** Histogram whose columns begin at `edges`, or are twelve years that end `yearsAhead` years after the dataset's. */
 export type RangePlot = Readonly<{ range: string; edges?: readonly number[]; yearsAhead?: number }>;
 
 /** Facets, plots and columns of a kind in Browse. */
@@ -265,7 +265,7 @@ interface InBrowse<R> {
 }
 
 interface Searched<R> extends InBrowse<R> {
-  /** Returns a fact that distinguishes a record from others of the same name, and a figure. */
+  /** Returns a fact that distinguishes a record from others of the same name, and a figure or a GP's name. */
   note(record: R, model: ReadModel): readonly [about: string | null, figure: string];
 }
 
@@ -369,9 +369,7 @@ export const browseOf = (kind: RecordKind): InBrowse<never> => inBrowse[kind];
 
 interface Shown {
   headOf?(column: Column): Part;
-  /**
-   * Number of signals by day, as `dateKey` returns it. If given, a heading for each day replaces the column of dates.
-   */
+  /** Number of signals by day, as `dateKey` returns it. If given, a heading for each day replaces the dates. */
   days?: ReadonlyMap<number | undefined, number> | null;
 }
 

@@ -31,10 +31,10 @@ type Values = Query["values"];
 export const rowChoices = [25, 50, 100] as const;
 const [rowsUsual] = rowChoices;
 
-/** Day of the dataset. */
+/** Returns the day of the dataset. */
 export const dayOf = (model: ReadModel): string => model.parts.updatedAt.slice(0, 10);
 
-/** Reads a query. @throws Problem `invalid-parameters`, as the list of the kind does. */
+/** Reads a view from a query string. @throws Problem `invalid-parameters`, as the list of the kind does. */
 export function readView(model: ReadModel, kind: RecordKind, text: string): View {
   const reading = { limitDefault: rowsUsual, day: dayOf(model) };
   const query = readQuery(lists[kind], text, rowChoices.at(-1)!, operations, reading);
@@ -68,7 +68,7 @@ function plainNumber(text: string): string {
   return String(unit === "" ? number : Math.round(number * units[unit!.toLowerCase()]!));
 }
 
-/** Returns the address of a view with changes, relative to its path. It begins at the first record. */
+/** Returns the address of a view with changes, by default at its first record; relative if the view has no path. */
 export function viewHref(
   { query, path = "" }: View,
   { values = query.values, limit = query.limit, offset = 0 }: Partial<Query> = {},
@@ -86,7 +86,7 @@ export const withValues = (values: Values, changed: Values): Values =>
 export const hrefWith = (view: View, changed: Values): string =>
   viewHref(view, { values: withValues(view.query.values, changed) });
 
-/** Returns the view as hidden fields. @param own parameters for which the form has fields of its own. */
+/** Returns a view's filters and order as hidden fields. @param own parameters for which the form has other fields. */
 export const keptFields = ({ query }: View, own: readonly string[] = []): Part =>
   Object.entries(query.values).map(
     ([name, values]) => !own.includes(name) && values.map((value) => hidden(name, value)),
@@ -126,7 +126,7 @@ export function filterLabel(name: string): string {
   return labels[base] ?? valueLabel(base);
 }
 
-/** Returns a value of a filter in words, such as `Dallas, TX`, `from $10M` or `last 90 days`. */
+/** Returns a value of a filter in words, such as `Dallas, TX`, `from $10M` or `in the last 90 days`. */
 export function valueWords(view: View, name: string, value: string): string {
   const [, end] = rangeEnd.exec(name) ?? [];
   if (end !== undefined) {
@@ -165,7 +165,7 @@ function marketNames(view: View, value: string): string {
 const placeNames = ["market", "hq_city", "city", "hq_state", "state"];
 const wordsMax = 4;
 
-/** Returns the view's conditions as the end of a sentence, such as ` in Dallas with multifamily`. */
+/** Returns a view's filters as the end of a sentence, such as ` in Dallas with multifamily`; empty without filters. */
 export function viewWords(view: View): string {
   const { sort: _, gp_name, name = gp_name, ...values } = view.query.values;
   const conditions = Map.groupBy(Object.entries(values), ([filter]) => placeNames.includes(filter));

@@ -92,7 +92,7 @@ async function showView(
   });
 }
 
-/** Returns links that each remove a chosen value, and one that removes all. */
+/** Returns a link to the filters, links that each remove a chosen value, and one that removes all values. */
 function chips(view: View): Part {
   const each = removals(view);
   const { sort = [] } = view.query.values;
@@ -236,7 +236,7 @@ const rangeFields = ({ query }: View, filters: readonly string[]): Html =>
     <button class="quiet">Apply</button>
   </div>`;
 
-/** Counts the signals of a view on the days that a page shows. Returns null if the page is not in order of days. */
+/** Counts a view's signals on the days of a page. Returns null if the page has another order or too many days. */
 function daysOf({ kind, model, query: { filter, order } }: View, shown: readonly number[]) {
   if (kind !== "signal" || (order !== undefined && order.by !== "date")) return null;
   const dateAt = model.numberAt("signal", "date");
@@ -274,7 +274,7 @@ const rowsChoice = (view: View): Part => [
   ),
 ];
 
-/** Returns what to show if no record satisfies the view: a link for each value that removes it. */
+/** Returns what to show if no record satisfies the view: for each chosen value, a link that removes the value. */
 const nothing = (view: View): Html =>
   html`<div class="empty">
     <h2>No ${kinds[view.kind].nouns[0]}${viewWords(view)}</h2>

@@ -94,8 +94,8 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
 }
 
 /**
- * Reads the address. Returns an error message if it is not valid. `since` is a day or the version of a dataset, `day` is
- * that day or the day of its publication, and `view` is null for all records.
+ * Reads the address. Returns an error message if it is invalid. `since` is a day or the version of a dataset, `day` is
+ * that day or the day when the version was published, and `view` is null for all records.
  */
 function readAsked({ query, now }: ReaderRequest, model: ReadModel, all: readonly Publication[]) {
   const { since: given, kind: named, offset: start, ...filters } = Object.fromEntries(query);
@@ -178,8 +178,8 @@ const notes = (gaps: readonly Publication[], unknown: readonly JoinedChange[]): 
 ];
 
 /**
- * Returns the numbers of records that a publication added, changed (or merged) and removed. Counts only the chosen
- * kind, if there is one.
+ * Returns the numbers of records that a publication added, changed (or merged) and removed; zeros if these are unknown.
+ * Counts only the chosen kind, if there is one.
  */
 function countsOf(view: View | null, { step }: Publication): readonly [number, number, number] {
   const kinds = view === null ? recordKinds : [view.kind];
@@ -226,7 +226,7 @@ function plot(view: View | null, columns: readonly Column[]): Html {
   });
 }
 
-/** Counts the shown changes: by kind of record, or, in a view, by kind of change. */
+/** Counts changes: by kind of record or, in a view, by kind of change. */
 const figuresOf = (view: View | null, changes: readonly JoinedChange[]) =>
   view === null
     ? recordKinds.map((kind) => figureOf(kind, changes))

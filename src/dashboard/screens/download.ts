@@ -1,6 +1,6 @@
 /**
- * Sends a view of Browse as CSV or as a workbook. Charges the account before the first byte. Matches are charged here,
- * too.
+ * Sends a view of Browse as CSV or as a workbook. Charges a member's account before the first byte. Matches are charged
+ * here, too.
  */
 import { setImmediate } from "node:timers/promises";
 import { quotasInForce } from "#accounts/plans.ts";
@@ -36,8 +36,9 @@ const rowsOfRequest = 100;
 type Allowance = Awaited<ReturnType<typeof allowanceOf>>;
 
 /**
- * Returns how many rows of a view a reader may download, and how many requests the download counts as. A member gets no
- * more rows than the account's quota allows. `requests` is null for anybody else, whose download counts as a page view.
+ * Returns how many rows of a view a reader may download, and how many requests the download counts as. A member gets at
+ * most 10,000 rows, and no more than the account's quota allows. For anybody else, `requests` is null, because the
+ * download counts as a page view.
  * @param total number of rows in the view.
  */
 export async function allowanceOf(request: ReaderRequest, total: number) {
@@ -163,7 +164,7 @@ async function workbookOf(request: ReaderRequest, view: View, seen: Seen, rows: 
 
 /**
  * Charges the account of a member. Returns a refusal, or null if the work is paid for.
- * @param work noun for the work. @param back link to the page it was asked for on.
+ * @param work noun for the work. @param back link to the page on which the work was asked for.
  */
 export async function charge(
   request: ReaderRequest,

@@ -1,4 +1,4 @@
-/** Followed views: private feeds of their changes, and the page that lists them. */
+/** Followed views: the page that lists them, and private feeds of their changes. */
 import {
   findFollowedView,
   followView,
@@ -118,8 +118,8 @@ async function showViews(request: MemberRequest, fault?: string, made?: Html): P
 }
 
 /**
- * Reads a stored view. Returns null if there are no records at the moment, or if the kind's list no longer takes its
- * query.
+ * Reads a view that was stored or sent. Returns null if no records can be shown, if the kind is unknown, or if the
+ * kind's list does not take the query.
  */
 function readStored(model: ReadModel | null, kindName: string | null, query: string): View | null {
   const kind = recordKinds.find((one) => one === kindName);
@@ -167,14 +167,14 @@ const feedDays = 30;
 /** Maximum number of changes that a feed lists one by one. */
 const entriesMax = 1000;
 
-/** Returns the changes in a view in the last 30 days, and entries for changes that are not known. */
+/** Returns an entry for each change in a view in the last 30 days, and others for changes that cannot be listed. */
 async function entriesOf({ services, own, now }: AccountRequest, view: View): Promise<Entry[]> {
   const { changes: reader } = services;
   const { kind, model } = view;
   const listed = reader.list(model.parts.version);
   const publications = publicationsSince(listed, now - feedDays * dayMilliseconds)!;
   const { changes, gaps } = await reader.gather(publications, (id) => partOf(model, id));
-  // A record's last state decides whether it belongs to the view.
+  // A record's latest state decides whether all of its changes belong to the view.
   const { changes: mine, unknown } = await inView(view, changes);
   const byPublication = Map.groupBy(mine.flatMap(changesOfSteps), publicationOf);
   const entries: Entry[] = [];

@@ -56,14 +56,12 @@ interface Linked {
 type List = keyof Linked;
 const tabs = ["overview", "signals", "people", "projects", "funds", "sources"] as const;
 
-/** Number of rows on the overview, and on the tab of a kind. The rest is in Browse. */
+/** Maximum numbers of rows on the overview. The tabs have more. */
 const shownMax = { signals: 10, people: 6, projects: 6, funds: 6 };
+/** Maximum number of rows on a tab, except for funds. The rest is in Browse. */
 const wholeMax = 40;
 
-/**
- * Returns the plots of the overview: signals by quarter, and a map of projects; without projects, of signals or
- * markets.
- */
+/** Returns the plots of the overview: signals by quarter, and a map of projects, or else of signals or of markets. */
 async function plotsOf(gp: Gp, model: ReadModel) {
   const read = async (kind: RecordKind): Promise<View> => {
     await prepareInTurns(model, kind, neededBy(kind));
@@ -208,7 +206,7 @@ function keyFigures(gp: Gp, linked: Linked, model: ReadModel, today: string): Ht
 /** Types of signals whose amounts can be added up: first sales, and later increases. */
 const addedTypes: ReadonlySet<Signal["type"]> = new Set(["first_sale", "capital_raised"]);
 
-/** Returns a plot of the sales in notices, added up over time, with the total in the GP's record. */
+/** Returns a plot of sales in notices, added up, with the total in the GP's record; null for fewer than two sales. */
 function sales(signals: readonly Signal[], gp: Gp, today: string): Part {
   const sold = signals.filter((one) => addedTypes.has(one.type) && (one.amount_usd ?? 0) > 0);
   if (sold.length < 2) return null;

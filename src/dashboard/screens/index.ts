@@ -18,7 +18,7 @@ import { settingsRoutes } from "./settings.ts";
 import { signInRoutes } from "./sign-in.ts";
 import { usageRoutes } from "./usage.ts";
 
-/** The page of one record of each kind. */
+/** Routes of the pages of single records, by kind. Signals have no such page. */
 const recordPages: Readonly<Record<NamedKind, Route>> = {
   gp: gpPage,
   principal: personPage,

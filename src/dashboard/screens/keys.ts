@@ -158,10 +158,7 @@ const newKeyForm = (typed: URLSearchParams, now: number): Html =>
 
 const endedShown = 20;
 
-/**
- * Returns a table of the newest keys among those that have expired or been revoked; null if there are none.
- * @param ended all of them, in the order of their creation, newest first.
- */
+/** Returns a table of the newest keys that have ended; null for none. @param ended all ended keys, newest first. */
 async function endedKeys(request: MemberRequest, ended: readonly ListedKey[]): Promise<Part> {
   if (ended.length === 0) return null;
   const shown = await withUse(request, ended.slice(0, endedShown));
@@ -273,7 +270,7 @@ const daysShown = 8;
 interface KeyView extends ListedKey {
   /** Last use; null if the key was never used. */
   lastUse: LastUse | null;
-  /** Requests of each of the last days in UTC, today's last. */
+  /** Number of requests on each of the last `daysShown` days in UTC, today's last. */
   days: readonly number[];
 }
 
@@ -310,7 +307,7 @@ export async function listOwn({ services, account, now }: MemberRequest): Promis
 export const readLiveKeys = async (request: MemberRequest): Promise<KeyView[]> =>
   withUse(request, (await listOwn(request)).filter(isLive));
 
-/** Reads a key with its usage. Asking for another account's key is audited. @throws DomainError `not_found`. */
+/** Reads a key and its usage. Asking for another account's key is audited. @throws DomainError as `findOwnKey` does. */
 async function readKeyView(request: MemberRequest, id: string): Promise<KeyView> {
   const key = await findOwnKey(request.services.control, { ...ownKeys(request), id });
   const [view] = await withUse(request, [key]);

@@ -75,7 +75,7 @@ async function matchSent(request: MemberRequest, model: ReadModel): Promise<Give
   return download("matches.csv", "text/csv; charset=utf-8; header=present", text);
 }
 
-/** Returns the names that were pasted or sent as a file. @throws DomainError if they are not a list. */
+/** Returns the names that were pasted or sent as a file. @throws DomainError `invalid` if they cannot be used. */
 async function sentList({ form, file }: MemberRequest): Promise<WantedGp[]> {
   const names = form.get("names") ?? "";
   if (file !== null && names.trim() !== "")

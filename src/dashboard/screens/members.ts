@@ -181,7 +181,7 @@ const changeOf = (request: MemberRequest) => ({
   person: request.form.get("person") ?? "",
 });
 
-/** Returns a function that changes a member as a form asks for. */
+/** Returns a function that changes a member as a form asks. */
 function changing(done: string, change: (request: MemberRequest) => Promise<void>) {
   return posting(membersPage, async (request: MemberRequest) => {
     await change(request);
@@ -194,7 +194,7 @@ const keysNote = (keys: number): string =>
     ? "This member made no key that still works."
     : `This member made, and may still know, ${counted(keys, "key")} that would go on working. Rotate each key that the member should no longer use.`;
 
-/** Returns the forms that change a member. @param keys number of the member's keys that still work. */
+/** Returns the forms that change a member. @param keys number of keys that the member made and that still work. */
 function memberForms({ person, role }: Member, isOwn: boolean, keys: number): Html {
   const id = hidden("person", person);
   const fields = [id, choice("role", "Role", roles, role)];

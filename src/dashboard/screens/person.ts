@@ -1,6 +1,6 @@
 /**
- * The page of a person: their GPs with a timeline of when sources named them, the GPs' signals, colleagues, other people
- * with the same name, and other records of the same CRD number.
+ * The page of a person: their GPs, a timeline of when sources named the person, the GPs' signals, colleagues, other
+ * people with the same name, and other records with the same CRD number.
  */
 import {
   card,
@@ -167,7 +167,7 @@ function timelineOf(person: Principal, around: Around, until: string): Part {
   );
 }
 
-/** Returns the latest signals of the GPs. Those that name the person come before others. */
+/** Returns a card of up to ten signals of the GPs, newest first. Prefers signals that name the person. */
 function signalsCard(of: Principal, { gps, signals }: Around, model: ReadModel): Part {
   const naming = signals.records.filter(({ title }) => title.includes(of.name));
   const chosen = [...new Set([...naming, ...signals.records])].slice(0, 10);

@@ -79,7 +79,10 @@ const addressOf = (project: Project, model: ReadModel): string =>
     .filter(Boolean)
     .join(", ");
 
-/** Returns the newest signal with an amount on this basis for this project alone. Signals come newest first. */
+/**
+ * Returns the newest signal of this project alone that has an amount on this basis; nulls if there is none.
+ * @param signals newest first.
+ */
 const latestOf = (signals: readonly Signal[], basis: Signal["amount_basis"]) =>
   signals.find(
     ({ amount_basis, amount_usd, project_ids }) =>
@@ -111,10 +114,10 @@ function keyFigures(project: Project, signals: readonly Signal[], today: string)
 
 const raisedLabel = (project: Project): string => (isFiled(project) ? reportedSold : "Raised");
 
-/** Reports whether a date is certainly after a day, even if it is only a year or a month. */
+/** Reports whether a date, which may be only a year or a month, is certainly after a day. */
 const isAfter = (one: string, today: string): boolean => one > today.slice(0, one.length);
 
-/** Returns a timeline of the project's signals, completed with the dates in its record. */
+/** Returns a timeline of signals about deals and building and of the record's dates; null for fewer than two events. */
 function course(project: Project, signals: readonly Signal[], today: string): Part {
   const { start_date: start, completion_date: end, first_sale_date: sale } = project;
   const told = signals
@@ -160,10 +163,10 @@ const amountNames: Partial<Record<NonNullable<Signal["amount_basis"]>, string>> 
   other: "Cost as announced",
 };
 
-/** Returns the amounts that sources name, side by side. The amounts mean different things, so they are never added. */
+/** Returns the amounts that sources name; null for fewer than two. Their meanings differ, so they are never added. */
 function amounts(project: Project, signals: readonly Signal[]): Part {
   const { total_amount_usd: amount, raised_amount_usd: raised, updated_at } = project;
-  // Each filing gives a signal, the newest first.
+  // Each filing gives a signal, and the newest signal comes first.
   const changed = isFiled(project) ? (signals[0]?.date ?? null) : updated_at.slice(0, 10);
   const named = Object.entries(amountNames).map(([basis, label]) => {
     const { amount_usd: value, date: at } = latestOf(signals, basis as Signal["amount_basis"]);
@@ -207,7 +210,7 @@ const bar = (share: number): Html =>
 const neighboursMax = 2000;
 const milesOfDegree = 69.1;
 
-/** Returns the projects of the same market that have coordinates, nearest first. */
+/** Returns the other projects of the same market, nearest first. Leaves out projects without coordinates. */
 async function neighbours({ id, market, ...here }: Project, model: ReadModel) {
   const { latitude, longitude } = here;
   if (market === null || latitude === null || longitude === null) return [];

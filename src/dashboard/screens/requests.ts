@@ -166,7 +166,7 @@ const requestTable = (
     ]),
   });
 
-/** Returns a link to the request's problem. Returns the response's dataset if there was none. */
+/** Returns a link to the request's problem, or the response's dataset if there was no problem. */
 function becauseOf({ problem: code, dataset }: LoggedRequest): Part {
   if (code === null) return html`<span class="mono muted">${dataset}</span>`;
   // A code that an older version logged may have no page.

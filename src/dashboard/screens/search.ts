@@ -93,7 +93,7 @@ const suggestedFrom = 2;
 
 /**
  * Returns the list of records to suggest for part of a name, for the page's script. Returns an empty text if the part
- * is too short, or if the account is suspended. Does not count against the quota.
+ * is too short, the account is suspended, or no records can be shown.
  */
 async function suggestions(request: ReaderRequest): Promise<string> {
   const model = request.services.model();

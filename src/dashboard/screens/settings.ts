@@ -1,5 +1,5 @@
 /**
- * Settings: the person's address, password and signed-in browsers, the account's name, the download of all data, and the
+ * Settings: the person's address, password and signed-in browsers, the account's name, a download of all data, and the
  * ways to leave an account, close it or delete oneself.
  */
 import { closeAccount, renameAccount } from "#accounts/accounts.ts";
@@ -215,7 +215,7 @@ interface IrreversibleStep {
   button: string;
 }
 
-/** Serves a form that says what a step will do, asks for the password and only then takes the step. */
+/** Returns a route's functions: GET says what a step will do, and POST takes the step if the password is right. */
 function irreversible<R extends SignedInRequest>(
   words: (request: R) => IrreversibleStep | Promise<IrreversibleStep>,
   act: (request: R) => Promise<Reply>,

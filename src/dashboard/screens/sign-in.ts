@@ -138,7 +138,7 @@ export const whomToAsk = (signUp: Exclude<AccountWorkerSettings["signUp"], "open
 // The path has no `//`, `..` or backslash, so that every browser stays on this origin.
 const ownShape = /^\/(?:account|browse|search)(?:\/[\w-]+)*(?:\?[\w\-.~%=&+:*]*)?$/;
 
-/** Returns the page to show after signing in: Browse, unless the text has the form of a path of these pages. */
+/** Returns the path to show after signing in: the given text if it has the form of a page's path, otherwise Browse. */
 export const ownPath = (text: string | null): string =>
   text !== null && ownShape.test(text) ? text : homePath;
 
@@ -178,7 +178,7 @@ function asking(kind: Asked): Pick<Route, "GET" | "POST"> {
   };
 }
 
-/** Refuses to mail a link that the settings do not allow. */
+/** Checks that the settings allow mailing such a link. @throws DomainError `refused`. */
 function refuseAsking(kind: Asked, request: AccountRequest): void {
   const { signUp } = request.services.settings;
   if (kind === "sign-up" && signUp !== "open")
@@ -189,7 +189,7 @@ function refuseAsking(kind: Asked, request: AccountRequest): void {
   requireMail(request, askingWords[kind].withoutMail);
 }
 
-/** Checks that a link can reach its recipient. @param next step without mail. @throws DomainError `refused`. */
+/** Checks that a link can reach its recipient. @param next end of the refusal's text. @throws DomainError `refused`. */
 export function requireMail(request: AccountRequest, next: string): void {
   if (!canMail(request)) throw new DomainError("refused", `This service sends no mail. ${next}`);
 }
@@ -199,8 +199,8 @@ export const canMail = ({ services: { settings, mailer } }: AccountRequest): boo
   settings.isDemo || !mailer.isOff;
 
 /**
- * Mails a link. Mails nothing if a new password is requested for an unknown address. Outside a demo, the page is the
- * same for every address.
+ * Mails a link, unless a new password is requested for an unknown address. Outside a demo, the returned page does not
+ * reveal whether the address is known.
  */
 async function mailLink(kind: Asked, request: AccountRequest): Promise<string> {
   refuseAsking(kind, request);

@@ -16,7 +16,7 @@ export const usageRoutes = [
   route("/account/usage", "member", { GET: showUsage, link: { group: "API", label: "Usage" } }),
 ];
 
-/** The two plots, with a tick every `tickEvery` bars, away from both edges, and the part of a time that names a bar. */
+/** The two plots. Ticks are `tickEvery` bars apart, away from the edges. `named` is the part of a time to show. */
 const units = {
   hour: { span: "in the last 24 hours", count: 24, tickEvery: 6, named: [11, 16] },
   day: { span: "in the last 30 days", count: 30, tickEvery: 10, named: [0, 10] },
@@ -133,7 +133,7 @@ function totalsTable(
 /** Hues of the status classes. They differ by more than colour. */
 const hues = { "2xx": "accent", "3xx": "line-2", "4xx": "hatched", "5xx": "ink" } as const;
 
-/** Returns the bars as a plot whose title is the finding. The last bar may still grow. */
+/** Returns the bars as a plot whose title is the finding, or without requests only the finding and a hint. */
 function plotSection(unit: Unit, bars: readonly Bar[]): Html {
   const finding = findingOf(bars, units[unit].span);
   if (!isUsed(bars))
@@ -159,7 +159,7 @@ function plotSection(unit: Unit, bars: readonly Bar[]): Html {
 
 const isUsed = (bars: readonly Totals[]): boolean => bars.some(({ requests }) => requests > 0);
 
-/** Returns the most important fact about the bars: server errors first, then requests over quota, then refusals. */
+/** Returns the most important fact about the bars: server errors first, then requests over quota, then any 4xx. */
 function findingOf(bars: readonly Bar[], span: string): string {
   const requests = sumOf(bars, (bar) => bar.requests);
   if (requests === 0) return `No request ${span}`;
