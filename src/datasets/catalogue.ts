@@ -14,11 +14,11 @@ import {
   withAllCounts,
 } from "./generation.ts";
 
-/** Read-only part of a catalogue. */
+/** Datasets of a folder or a database, for reading. */
 export interface DatasetList {
   folder: string;
   pathOf(version: string): string;
-  /** Lists all generations with readable facts, oldest first. */
+  /** Lists all generations that `findReadable` finds, oldest first. */
   list(): Generation[];
   /** Lists versions with at least one of their two files, oldest first. Omits one that an import has yet to publish. */
   versions(): string[];
@@ -89,8 +89,8 @@ export function openCatalogue(folder: string) {
     renameSync(draftPath, pathOf(generation.version));
   };
   /**
-   * Makes a change. The pointer moves last and decides whether the change took effect. The draft's facts tell what to
-   * undo.
+   * Makes a change, and finishes or undoes it if it fails. The pointer moves last and decides whether the change took
+   * effect. The draft's facts tell what to undo.
    */
   const confirmed = (change: () => void) => {
     try {
@@ -160,7 +160,7 @@ export function openCatalogue(folder: string) {
       });
       return published;
     },
-    /** Pins a version, which protects it from removal. @param time time of the pin; null removes the pin. */
+    /** Pins a version, which protects it from pruning. @param time time of the pin; null removes the pin. */
     pin(version: string, time: string | null): Generation {
       const pinned = { ...find(version), pinned_at: time };
       replaceFile(factsOf(version), factsText(pinned));
@@ -168,7 +168,7 @@ export function openCatalogue(folder: string) {
     },
     /** Deletes the files and exports of a version. Never call it for the current version. */
     remove(version: string): void {
-      // If the process is killed after the dataset file went, `list` omits what is left, and the facts still tell of it.
+      // If the process is killed after the first deletion, `list` omits the version, and `versions` still lists it.
       rmSync(pathOf(version), { force: true });
       rmSync(join(exportsFolder, version), { recursive: true, force: true });
       rmSync(factsOf(version), { force: true });

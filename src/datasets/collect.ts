@@ -147,14 +147,13 @@ const none: readonly never[] = [];
 
 const keyOf = (kind: RecordKind, id: string) => `${kind}\n${id}`;
 
-/** A link from a record to another of the same source. */
+/** A link from a record to another, by source id, or by public id to a GP of any source. */
 interface Need {
   field: string;
   kind: RecordKind;
   id: string;
 }
 
-/** Returns a record's links to GPs and projects, by the source's own ids. */
 function needsOf({ gps, projects }: Pick<StoredLinks, "gps" | "projects">): Need[] {
   const needs: Need[] = [];
   for (const id of gps) needs.push({ field: "gps", kind: "gp", id });
@@ -268,7 +267,7 @@ function openLedger(source: string, former: DraftRecords | null, withheldIds: Re
       }
       return { faults, records };
     },
-    /** Drops lines with a link to a missing record until none are left, and then named GPs that no line refers to. */
+    /** Drops lines with a link to a missing record until none is left, then named GPs that no line refers to. */
     settle() {
       const rejected: { place: Place; fault: RecordFault }[] = [];
       const dropped = new Set<string>();
@@ -408,11 +407,9 @@ interface Place {
 interface Rejection extends Place {
   field: string;
   reason: string;
-  /**
-   * Number of occurrences. Only a cell's fault can occur more than once. `file` and `line` are those of the first.
-   */
+  /** Number of occurrences, above 1 only for the fault of a cell. `file` and `line` are those of the first. */
   count: number;
-  /** First few of the further lines with the same fault, in any file. */
+  /** The first further lines with the same fault, at most 4, in any file. */
   also?: number[];
   /** Cell that is not a known word, with a value that the mapping's `values` may give it. */
   word?: UnknownWord;

@@ -15,13 +15,13 @@ import { hashFile } from "./dataset-hash.ts";
 import { sizeOf } from "./disk-space.ts";
 import { factsText, type Generation, isStaged } from "./generation.ts";
 
-/** The shared datasets at one moment, listed as those of a folder. */
+/** The shared datasets at one moment, listed like those of a folder. */
 export interface Kept extends DatasetList {
   /** Number that every change of datasets or publications raises. */
   change: number;
   /**
-   * Datasets that imports are about to publish, so that servers can fetch files in advance. The next import removes
-   * those that a killed import left.
+   * Datasets that commands are about to publish. Servers fetch their files in advance. The next command that takes the
+   * lock removes those that a killed command left.
    */
   added: readonly Generation[];
   /** Time by the database's clock, in ms since 1970. */

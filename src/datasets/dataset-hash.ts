@@ -6,8 +6,8 @@ import { openForBlock } from "#store/whole-file.ts";
 import { formatVersion } from "./generation.ts";
 
 /**
- * Returns the first 128 bits of the SHA-256 of a document without its time. A hexadecimal digest takes half as long as
- * a buffer.
+ * Returns the first 128 bits, in hexadecimal, of the SHA-256 of a document without its time. Making a hexadecimal
+ * digest takes half as long as making a buffer.
  */
 export const hashOfContent = (content: string | Uint8Array): string =>
   hash("sha256", content, "hex").slice(0, 32);

@@ -16,7 +16,7 @@ export function isNoRoom(error: unknown): boolean {
 }
 
 /**
- * Removes a folder's draft that an error interrupted.
+ * Removes the draft in a folder after an error.
  * @param remove function that removes all files of the draft.
  * @returns the error to throw: DatasetFault `full` if there was no room, otherwise the given error.
  */

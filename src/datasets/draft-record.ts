@@ -24,7 +24,7 @@ export interface DraftRecord {
   text: KeptText;
 }
 
-/** Facts stored with a record's own part, which are also kept outside the heap. */
+/** Facts that the text store keeps with a record's own part. */
 export interface StoredLinks {
   /** `updated_at` as the source states it; null if it states none. */
   statedAt: string | null;
@@ -99,7 +99,7 @@ export function draftRecord(
 const none: readonly never[] = [];
 
 /**
- * Returns the string that the display order compares first: a signal's date, in descending order, or the folded name of
+ * Returns the string that the display order compares first: the date of a signal (newest first), or the folded name of
  * any other record. Public ids break ties.
  */
 export function sortKeyOf(record: CanonicalRecord): string {
@@ -154,7 +154,7 @@ function publishedPart(
 
 const blankFund = eachOf(Object.keys(Fund.properties), () => null);
 
-/** Returns a GP's largest funds, with all members, and the number of all its funds. */
+/** Returns a GP's largest funds, at most 100, with all their members, and the number of all its funds. */
 function fundsIn({ funds = [], funds_total = 0 }: CanonicalGp) {
   const all = funds.map((fund) => {
     const external_ids = externalIdsIn(fund.external_ids ?? {});

@@ -19,8 +19,8 @@ const documentColumns = ["form", "number", "filer", "filed_on", "url"] as const;
 const ownColumns = ["field", "text", "firm", "basis", "confidence", "is_taken", "why"] as const;
 export const evidenceColumns = [...documentColumns, ...ownColumns];
 
-/** Evidence of a record: rows with the values of `evidenceColumns`. */
 export interface KeptEvidence {
+  /** Rows with the values of `evidenceColumns`. */
   rows: readonly (readonly SQLInputValue[])[];
   /** Number of further documents, which have no row. */
   leftOut: number;
@@ -90,7 +90,7 @@ const hasEvidence = (db: DatabaseSync): boolean =>
   db.prepare("select 1 from sqlite_schema where name in ('evidence', 'evidence_of')").get() !==
   undefined;
 
-/** Returns the first fault of a generation's evidence. @throws Error if some does not match its checksum. */
+/** Returns the first fault of a generation's evidence, or else undefined. @throws Error if a checksum is wrong. */
 export function evidenceFault(db: DatabaseSync): string | undefined {
   if (!hasEvidence(db)) return undefined;
   const lost = `select record from evidence_of except select public_id from canonical union all

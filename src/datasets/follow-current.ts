@@ -32,7 +32,7 @@ export function followCurrent(request: FollowRequest) {
   const { catalogue, onModel, onFault, now } = request;
   let { ahead = null } = request;
   let model: ReadModel | null = null;
-  /** Previous model, until its memory is given to the worker that loaded its successor, to be freed. */
+  /** Previous model. The worker that loaded its successor will receive its memory and free it. */
   let replaced: { model: ReadModel; at: number; free: Loaded["free"] } | null = null;
   let tried: string | null = null;
   let tryAgainAt = Infinity;

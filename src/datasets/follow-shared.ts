@@ -153,7 +153,7 @@ export function followShared(request: FollowRequest) {
   const closing = new AbortController();
   const { signal } = closing;
   let state: Kept | null = null;
-  /** Publications in the folder's list; undefined before the first look. */
+  /** Publications last written to the folder's list; undefined until then. */
   let listed: readonly Publication[] | undefined;
   /** Time of the next attempt to fetch what the folder lacks; Infinity if none is due before the datasets change. */
   let fetchAt = Infinity;

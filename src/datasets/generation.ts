@@ -1,6 +1,6 @@
 /**
- * The format of a generation's file, one SQLite database that docs/dataset-format.md describes, and its facts, kept
- * beside it in `<version>.json`.
+ * The format of a generation's file, an SQLite database that docs/dataset-format.md describes; and the facts beside the
+ * file, in `<version>.json`.
  */
 // Imports no schemas: with them, the worker that loads a dataset would take four times as long to start.
 import { readFileSync } from "node:fs";
@@ -101,13 +101,13 @@ export interface Generation {
   /** Importer's report on the last import of each source, by source. Some importers make none. */
   reports: Record<string, object>;
   built_at: string;
-  /** Version that was current when it was built, whose other sources it carries over; null if none was. */
+  /** Version that was current at the build. Its other sources were carried over. Null if none was current. */
   built_from: string | null;
   /** Time when it last became current; null if it was never published. */
   published_at: string | null;
   /** Version that was current before its first publication; null if none was, or it was never published. */
   published_after: string | null;
-  /** Time when it was pinned, which protects it from removal; null if it is not pinned. */
+  /** Time when it was pinned, which protects it from pruning; null if it is not pinned. */
   pinned_at: string | null;
 }
 

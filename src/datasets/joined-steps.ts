@@ -38,11 +38,11 @@ interface ReadStep {
   changes: readonly Difference[];
   /** Returns the lines of some changes, by their numbers. */
   lines(numbers: readonly number[]): string[];
-  /** Returns the records that the step removed or merged, as they were; null if the dataset before it is not kept. */
+  /** Returns the removed or merged records as they were. Returns null if the dataset before the step cannot be read. */
   departed(): ReadModel | null;
 }
 
-/** Place of a change in the step of a publication, by its number. */
+/** Place of a change: its number in the step of a publication. */
 interface Place {
   publication: Publication;
   step: ReadStep;
@@ -60,20 +60,20 @@ export interface JoinedChange extends Difference {
 interface JoinedSteps {
   /** Changes; the newest publication's come first. */
   changes: readonly JoinedChange[];
-  /** Publications with unknown changes: the step is missing, and the datasets are not kept. */
+  /** Publications with unknown changes: the step is missing, and one of its two datasets cannot be read. */
   gaps: readonly Publication[];
 }
 
 /** Values of a record's members before and after, as far as they differ. */
 interface ChangedMembers {
-  /** Null if unknown: the record is new, or was removed and added again, and the dataset that had it is not kept. */
+  /** Null if the record is new, or if it was removed and added again and its members before that are unknown. */
   before: Members | null;
   after: Members;
 }
 
 export type ChangesReader = ReturnType<typeof openChangesReader>;
 
-/** Maximum number of changes that are kept in memory, which take about 100 bytes each. */
+/** Maximum number of changes kept in memory. Each takes about 100 bytes. */
 const keptMax = 500_000;
 
 /** Opens the changes between the datasets of a folder, for one thread. */
@@ -179,7 +179,7 @@ export function openChangesReader(folder: string) {
   };
 }
 
-/** Returns null for a dataset that cannot be read, such as one of an earlier format. */
+/** Returns null for the fault of an unreadable dataset, such as one of an earlier format. Throws any other error. */
 function nullIfUnread(error: unknown): null {
   if (error instanceof DatasetFault) return null;
   throw error;
@@ -248,7 +248,7 @@ interface Line {
   after?: Members;
 }
 
-/** Returns the members of changed records that differ, in the order of the changes. Each step is opened once. */
+/** Returns the differing members of changed records, in the order of the changes. Opens each step once. */
 function membersOf(changes: readonly JoinedChange[]): ChangedMembers[] {
   const all = changes.flatMap(({ places }) => places);
   const lines = new Map<Place, Line>();
@@ -296,7 +296,7 @@ interface Row {
 
 /**
  * Opens the records that a step removed or merged, as a small dataset that answers the same queries.
- * @param path file of the dataset before. @throws DatasetFault if it cannot be read.
+ * @param path file of the dataset before the step. @throws DatasetFault if it cannot be read.
  */
 function openDeparted(path: string, changes: readonly Difference[]): ReadModel {
   const opened = openGeneration(path);
@@ -361,7 +361,7 @@ function rowsOf(db: DatabaseSync, records: readonly Difference[]): EachKind<Row[
 const gpsIn = (document: string): string[] =>
   (JSON.parse(document) as { gps: { id: string }[] }).gps.map(({ id }) => id);
 
-/** Returns the publications since a moment or after a version. Returns null if the version was never published. */
+/** Returns the publications since a moment or after a version. Returns null if none has the version. */
 export function publicationsSince(
   publications: readonly Publication[],
   since: number | string,

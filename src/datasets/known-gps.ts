@@ -1,10 +1,10 @@
-/** Matches the GPs that a source's rows name with the GPs of another source. */
+/** Finds GPs that are only named in a source's rows among the GPs of another source. */
 import type { CanonicalGp, SourceEntry } from "#records/canonical.ts";
 import { fold } from "#records/fold.ts";
 import { splitName } from "#records/legal-forms.ts";
 import type { Previous } from "./previous.ts";
 
-/** Confidence of a link by name alone. The state of a project is no proof: it is the property's, not the firm's. */
+/** Basis and confidence of a link by name alone. A project's state proves nothing about the firm's. */
 const unsure = { basis: "named_sponsor", confidence: 0.6 } as const;
 
 /** Opens the GPs of the given sources in the previous generation. */
@@ -22,9 +22,9 @@ export function openKnownGps(previous: Previous, sources: readonly string[]) {
   return {
     /** Public ids of the matching GPs, by the source ids of the named GPs that they replace. */
     replaced: replaced as ReadonlyMap<string, string>,
-    /** Returns the number of names that became links. Returns null if no row names a source. */
+    /** Returns the number of names that became links. Returns null if no entry gives a source in `known`. */
     countLinked: () => (isAsked ? replaced.size : null),
-    /** Returns an entry in which links replace the named GPs that its source `known` has. */
+    /** Returns an entry in which links replace those named GPs that the source in `known` has. */
     link(entry: SourceEntry): SourceEntry {
       const { known, namedGps } = entry;
       if (known === undefined) return entry;
@@ -52,7 +52,7 @@ export function openKnownGps(previous: Previous, sources: readonly string[]) {
   };
 }
 
-/** Returns ids of GPs by external id and by name. A key that several GPs share has null. */
+/** Returns ids of GPs by external id and by name. A key that several GPs share leads to null. */
 function indexGps(documents: Iterable<[id: string, document: string]>) {
   const index = new Map<string, string | null>();
   for (const [id, document] of documents) {

@@ -20,5 +20,5 @@ if (isTakeover) lowerOwnPriority();
 const parts = loadGeneration(path, generation);
 // The parts' memory is transferred, not copied.
 parentPort!.postMessage(parts, buffersIn(parts));
-// The reply transfers the memory of the dataset served before, which is freed when this thread ends.
+// The reply transfers the memory of the dataset served before. It is freed when this thread ends.
 parentPort!.once("message", () => parentPort!.close());

@@ -10,7 +10,7 @@ import { hashFile } from "./dataset-hash.ts";
 export const immutableUri = (path: string) =>
   `file:${encodeURI(path).replaceAll("?", "%3f").replaceAll("#", "%23")}?immutable=1`;
 
-/** Remedy for an unusable current dataset. Importing every source again restores records and ids. */
+/** Remedy for an unusable current dataset. Importing every source again restores the records. */
 export const remedy =
   "Publish another dataset with 'gp-records datasets publish VERSION'. If there is none, remove the file `current` beside this one, and import every source again.";
 
@@ -45,7 +45,7 @@ function openAnyFormat(path: string) {
   }
 }
 
-/** Returns the rows of any query, one by one. */
+/** Returns the rows of any query as arrays, one by one. */
 export function arraysOf<Row extends readonly unknown[]>(
   db: DatabaseSync,
   sql: string,

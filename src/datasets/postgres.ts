@@ -40,7 +40,7 @@ import type { Instance, OpenStore, SeenInstance, StoreOrder } from "./store.ts";
  */
 export interface SharedStore extends OpenStore {
   read(): Promise<Kept>;
-  /** Records a running server, so that no dataset beyond its formats is published. */
+  /** Records a running server. A dataset that it cannot read is then published only by force. */
   noteServer(instance: Instance): Promise<void>;
   forgetServer(id: string): Promise<void>;
   /** Opens a version as any store does. @param signal breaks off the fetch of its file. */
@@ -360,7 +360,7 @@ function keptOf({ folder, pathOf }: Catalogue, state: SharedState): Kept {
 const findAny = ({ added, findReadable }: Kept, version: string): Generation | null =>
   added.find((one) => one.version === version) ?? findReadable(version);
 
-/** Returns the fault for a dataset that is gone before its publication: another command took the lock and removed it. */
+/** Returns the fault for a dataset that was removed before its publication by another command that took the lock. */
 const lockLost = (version: string, place: string) =>
   new DatasetFault(
     `${version} was not published: this command lost its lock, and another command has removed the dataset since. The lock ends with its connection to ${place}, which a restart of the server, a failover, its idle_session_timeout or a firewall may have closed. Prevent that, then run the command again.`,
@@ -418,8 +418,8 @@ const lockKeys = [0x6770_7265, 1];
 const holderName = `gp-records process ${process.pid} on ${hostname()}`;
 
 /**
- * Takes the lock for all machines, which ends with its session. If the session ends early, a publication is refused if
- * another one came first.
+ * Takes the lock for all machines. The lock ends with its session. If the session ends early and another command
+ * publishes first, this command's publication is refused.
  * @returns a function that releases it.
  * @throws StoreFault `busy` if another process has it. The message names the holder if it is known.
  */
@@ -454,8 +454,8 @@ async function lockImports(url: string): Promise<() => Promise<void>> {
 }
 
 /**
- * SQL that finds the holder. A holder takes the lock as its session starts, so `since` is the start of the session. A
- * role may not see when another role's session started.
+ * SQL that finds the holder. A holder takes the lock as its session starts, so `since` is the start of the session. It
+ * is null if this role is not allowed to see the session of another role.
  */
 const holderSql = `
   select replace(a.application_name, 'gp-records ', '') as name, ${timeText("a.backend_start", "since")}

@@ -8,8 +8,8 @@ export interface PruneOrder {
   /** Number of newest published datasets to keep; 0 keeps all. */
   keep: number;
   /**
-   * True after an import, false on request. After an import, the target of a rollback stays too. An outdated staged
-   * dataset stays unless it is older than a published one beyond `keep`, because somebody may still want to compare it.
+   * True after a publication, false on request. If true, the target of a rollback stays too, and an outdated staged
+   * dataset stays unless it is older than a published one beyond `keep`: somebody may still want to compare it.
    */
   isAutomatic?: boolean;
   isDryRun: boolean;

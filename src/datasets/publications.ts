@@ -31,7 +31,7 @@ export function openPublications(datasetsFolder: string) {
   const indexPath = (from: string, to: string) => join(folder, `${nameOf(from, to)}.index`);
   const makeFolder = () => mkdirSync(folder, { recursive: true, mode: 0o700 });
   let made = 0;
-  /** List as last read, cached while file and current version stay the same: it may hold a year of publications. */
+  /** List as last read, cached while file and current version stay the same. It may hold a year of publications. */
   let known: { stamp: string; publications: readonly Publication[] } | null = null;
   /** Writes the index of a step's file, and gives the file its final name. */
   const adoptStep = (path: string, from: string, to: string) => {
@@ -80,7 +80,7 @@ export function openPublications(datasetsFolder: string) {
       replaceFile(listPath, `${JSON.stringify(publications)}\n`);
     },
     /**
-     * Deletes the steps of all publications but the kept ones, and leftovers of killed processes.
+     * Deletes all steps but those of the kept publications, and leftovers of killed processes.
      * @param former publications whose steps may be deleted; without it, any step may be.
      */
     clear(kept: readonly Publication[], former?: readonly Publication[]): void {
@@ -129,8 +129,8 @@ export interface MadeStep extends Pick<Publication, "hash" | "step"> {
 }
 
 /**
- * Returns the list with a publication added, and its predecessor if that is not listed. Fills in the hash that the step
- * found for the predecessor. Adds nothing if the version is already current.
+ * Returns the list with a publication added, and its predecessor if that is not listed. Fills in the predecessor's
+ * hash from the step if the list lacks it. Adds nothing if the version is already current.
  */
 export function withPublication(
   noted: readonly Publication[],
@@ -160,7 +160,7 @@ export function withPublication(
   return [...before, publication];
 }
 
-/** Returns the publications without the steps that `isMeant` selects, or that cannot be read. */
+/** Returns the publications. Replaces by null each step that `isMeant` selects or cannot read. */
 export async function withoutSteps(
   noted: readonly Publication[],
   isMeant: (from: string, to: string) => Promise<boolean>,

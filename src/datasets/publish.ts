@@ -1,19 +1,19 @@
 /**
  * Datasets: imports the records of a source as a new generation, which is built, verified, and published or staged.
  *
- * The module keeps immutable generations in a folder (`catalogue.ts`). Each has an SQLite file and its facts, and the
+ * The module keeps immutable generations in a folder (`catalogue.ts`). Each is an SQLite file and a file of facts. The
  * pointer `current` names the one to serve. Several machines can share generations in PostgreSQL (`postgres.ts`); each
  * machine's folder is then a cache. Commands use either through a `DatasetStore` (`store.ts`).
  *
  * An import takes these steps:
  * 1. Its caller takes the lock, which clears what a killed command left.
  * 2. `collect.ts` checks the records, accepts each id once and resolves every link.
- * 3. The import is refused if too many lines were rejected, or if the source is empty or shrank too much.
- * 4. The current generation's other sources, except `demo`, are added. `withhold.ts` takes suppressed people out.
- *    `write-draft.ts` writes documents in display order, and the index.
+ * 3. The import is refused if too many lines were rejected, the source shrank too much, or it is empty and must not be.
+ * 4. The records of the current generation's other sources, except `demo`, are added. `withhold.ts` takes suppressed
+ *    people out. `write-draft.ts` writes documents in display order, and the index.
  * 5. `verify.ts` reads the draft back: documents, hash, checksums, links and index.
- * 6. The draft gets its name and facts, and the pointer moves last. The next holder of the lock finishes or undoes an
- *    interrupted publication.
+ * 6. The draft gets its name and facts. The pointer moves last, unless the draft is only staged. The next holder of the
+ *    lock finishes or undoes an interrupted publication.
  * 7. A server notices the pointer within a second (`follow-current.ts`). A worker loads the generation, and the HTTP
  *    thread takes it over between two requests.
  *
@@ -23,7 +23,8 @@
  * Failures:
  * - If an import fails or is killed, the current generation stays as it is.
  * - If a file cannot be loaded, the server keeps the previous generation and retries every minute.
- * - If PostgreSQL is unreachable, servers go on with the files in their folders. Commands fail within 2 s.
+ * - If PostgreSQL is unreachable, servers go on with the files in their folders. Commands fail within 2 s, or
+ *   within 30 s while they transfer a file.
  */
 import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -61,23 +62,23 @@ export interface ImportRequest extends Guards {
   isStaged?: boolean;
   /** People to keep out of the dataset. */
   suppressions: readonly Suppression[];
-  /** Remembers GPs that their limits are found to cover. Called before anything is published or staged. */
+  /** Remembers GPs that limits of suppressions newly cover. Called before publishing or staging; not in a dry run. */
   rememberGps: (covered: CoveredGps) => Promise<unknown>;
   nowMilliseconds: number;
-  /** Returns figures to keep with the dataset. Called once all entries were read. */
+  /** Returns figures to keep with the dataset. Called after all entries have been read. */
   report?: () => object;
-  /** Called now and then with the number of lines read or records written so far. */
+  /** Called after every 1,000 lines read or records written, with their number so far. */
   onProgress?: (count: number, done: "read" | "written") => void;
 }
 
 export interface ImportResult {
   collected: Collected;
-  /** `refused`: see `refusal`; `unchanged`: equal to the previous generation. */
+  /** `refused`: see `refusal`; `unchanged`: no record differs from the previous generation. */
   outcome: "built" | "unchanged" | "refused";
   refusal: Refusal | null;
   sourceSize: SourceSize;
   changes: Changes;
-  /** Number of named GPs that became links to GPs of another source; null if no row names such a source. */
+  /** Number of named GPs that became links to GPs of another source; null if no entry gives that source in `known`. */
   linkedNames: number | null;
   /** Number of records of the dropped demo source; 0 unless the outcome is `built`. */
   droppedCount: number;
@@ -133,20 +134,20 @@ interface Workplace {
   /** Time in RFC 3339, whole seconds, later than that of every earlier generation. */
   builtAt: string;
   current: Generation | null;
-  /** The current generation. */
+  /** The current generation, opened; empty if there is none. */
   previous: Previous;
   texts: TextStore;
 }
 
-/** Facts about a written draft. `meta` is null if there is nothing to publish. */
 interface Written extends Pick<Generation, "reports"> {
+  /** Null if there is nothing to publish. */
   meta: Meta | null;
   records: Generation["records"] | null;
 }
 
 /**
- * Writes a draft, verifies it, and publishes or stages it. If anything fails, the current dataset stays as it is.
- * @throws DatasetFault as `importSource` does.
+ * Writes a draft, verifies it, and publishes or stages it. Only writes it in a dry run, or if its `meta` is null.
+ * @throws DatasetFault as `importSource` does. If anything fails, the current dataset stays as it is.
  */
 export async function makeNext<W extends Written>(
   store: DatasetStore,
@@ -309,12 +310,12 @@ const sum = (counts: Record<RecordKind, number>) =>
  */
 type Refusal = "rejections" | "empty" | "shrunk";
 
-/** Maximum number of lines that an import may reject: a number, or a percentage of the lines read. */
+/** Limit on the lines that an import may reject: a number of lines, or a percentage of the lines read. */
 export type RejectedMax = { lines: number } | { percent: number };
 
 interface Guards {
   rejectedMax: RejectedMax;
-  /** Maximum percentage of its former records that the source may lose; 100 by default. */
+  /** Maximum percentage of former records that the source may lose; 100 by default. */
   shrinkPercentMax?: number;
   /** True if the source may end up without records, provided that no line was rejected. */
   allowsEmpty?: boolean;

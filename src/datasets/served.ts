@@ -89,7 +89,7 @@ export function indexChecksum(arrays: Iterable<StoredArray>): string {
 }
 
 /**
- * Maximum number of documents in a piece. SQLite joins them almost as fast as it reads one, and they fit in the CPU
+ * Maximum number of documents in a piece. SQLite joins so many almost as fast as it reads one. They fit in the CPU
  * cache.
  */
 const documentsOfPiece = 256;

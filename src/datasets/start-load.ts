@@ -7,7 +7,7 @@ import type { Loading } from "./load-worker.ts";
 export interface Loaded {
   parts: DatasetParts;
   /**
-   * Ends the worker, which frees the given memory. Freeing 700 MB takes 80 ms, which would block the HTTP thread. The
+   * Ends the worker and so frees the given memory. Freeing 700 MB takes 80 ms, which would block the HTTP thread. The
    * garbage collector might keep the memory for hours.
    */
   free(memory: ArrayBuffer[]): void;

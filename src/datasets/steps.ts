@@ -1,4 +1,4 @@
-/** Compares generations record by record, and writes the steps between publications: by kind, then by id. */
+/** Compares generations by kind and then by id, and writes the steps between publications in this order. */
 import { createHash, hash } from "node:crypto";
 import { fsyncSync, writeFileSync, writeSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
@@ -250,7 +250,7 @@ function writeStep(path: string, from: Side & { hash: string | null }, to: Side)
 
 /**
  * Returns the line of a difference, with documents as they are stored.
- * @param options `isWhole` adds the whole record, or its last state if it is gone. A step adds only what a copy needs.
+ * @param options `isWhole` adds the whole record, or its last state if it is gone. A step has only what a copy needs.
  */
 export function lineOf(one: Difference, comparison: Comparison, { isWhole = false } = {}): string {
   const { change, kind, id, into } = one;

@@ -60,8 +60,8 @@ export interface SeenInstance extends Instance {
 /** Datasets, and the publications that led to the current one. A caller that changes anything holds the import lock. */
 export interface DatasetStore {
   /**
-   * Folder on this machine for drafts, steps and dataset files. With a database, some dataset files may be missing: those
-   * that were neither fetched nor made here.
+   * Folder on this machine for drafts, steps and dataset files. With a database, it lacks dataset files that were
+   * neither fetched nor made here.
    */
   readonly folder: string;
   /** CHANGES_DAYS; 0 keeps no steps. */
@@ -83,7 +83,7 @@ export interface DatasetStore {
    * Makes a version current. A draft that was added without staging is not listed until then.
    * @param expected version that the caller believes to be current; null if there is none or the pointer is damaged.
    * @param step step from the expected version to the new one; null if there is none.
-   * @throws DatasetFault if another version is current, or the new one is gone.
+   * @throws DatasetFault if the expected version is not current, or the new one is gone.
    */
   publish(version: string, expected: string | null, step: MadeStep | null): Promise<Generation>;
   /** Pins or unpins a version. An existing pin keeps its time. @throws DatasetFault if there is no such version. */
@@ -108,7 +108,7 @@ export interface DatasetStore {
 
 export interface OpenStore extends DatasetStore {
   /**
-   * Takes the lock that lets one command at a time change datasets, without waiting. Clears what killed commands left.
+   * Takes the lock under which one command at a time changes datasets. Does not wait. Clears what killed commands left.
    * @returns a function that releases it.
    * @throws StoreFault `busy` if another process holds it.
    */

@@ -37,8 +37,8 @@ interface StoredFile {
 }
 
 /**
- * Stores a file.
- * @returns false if a file of this name is already stored.
+ * Stores a file. Returns false if a file of this name is already stored.
+ * @throws DatasetFault if the file's SHA-256 differs from the given one.
  */
 async function pushFile(
   session: PostgresSession,

@@ -4,7 +4,7 @@ import { listAudit, operator, writeAudit } from "#store/audit.ts";
 import type { ControlDatabase, ControlTables, ControlTransaction } from "#store/control-tables.ts";
 import { DomainError } from "#store/store-fault.ts";
 
-/** A suppression. At most one of `gp`, `cik` and `crd` is set, and limits it to the records of that GP or number. */
+/** A suppression. At most one of `gp`, `cik` and `crd` is set. It limits the suppression to that GP or number. */
 export type Suppression = ControlTables["suppression"];
 
 export type NewSuppression = Omit<Suppression, "number" | "created_at" | "applied_at" | "gp_ids">;
@@ -19,9 +19,9 @@ export const listSuppressions = (database: ControlDatabase): Promise<Suppression
 const actions = ["suppression.added", "suppression.removed"] as const;
 
 /**
- * Adds an unapplied suppression. If an equal one exists, marks that one as unapplied instead.
- * @param given suppression, which keeps its GPs, and its number if that is free.
- * @returns its number.
+ * Adds an unapplied suppression. If an equal one exists, adds the GPs to that one and marks it as unapplied instead.
+ * @param given suppression. It keeps its GPs. It keeps its number unless that was already used.
+ * @returns the number of the added suppression, or of the equal one.
  */
 export async function addSuppression(
   transaction: ControlTransaction,
@@ -53,8 +53,8 @@ export async function addSuppression(
 }
 
 /**
- * Remembers GPs that limits cover, because the name or number that showed it may disappear. Marks these suppressions as
- * unapplied, because older datasets may contain a person at such a GP.
+ * Remembers GPs that limits cover, because the name or number that shows this may disappear. Marks the suppressions
+ * with these limits as unapplied, because older datasets may contain a person at such a GP.
  * @returns all suppressions, with these GPs.
  */
 export async function rememberGps(

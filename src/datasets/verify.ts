@@ -28,7 +28,7 @@ const sampleSize = 1000;
 const hashBytes = 16;
 
 /**
- * Number of documents that are read together. The text of most batches is below 128 KiB: V8 frees longer texts later, so
+ * Number of documents read together. The text of most batches is below 128 KiB: V8 frees longer texts later, so
  * that an import would take 30 MB more.
  */
 const batchSize = 128;
@@ -210,7 +210,7 @@ function isPlaced(
 const sortMembers = { signal: ',"date":"', other: ',"name":"' } as const;
 const [quote, backslash] = [0x22, 0x5c];
 
-/** Returns the sort key of a document. @throws Error if it has no such member. */
+/** Returns the sort key of a document. @throws Error if the document has none. */
 function sortKeyIn(kind: RecordKind, { bytes, characters, start, end }: StoredDocument): string {
   const member = sortMembers[kind === "signal" ? kind : "other"];
   const from = characters.indexOf(member, start) + member.length - 1;

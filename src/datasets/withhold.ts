@@ -1,6 +1,6 @@
 /**
- * Withholds suppressed people from the records of a generation: leaves out records whose name contains theirs, and
- * replaces it with `[withheld]` in all other texts and in evidence. Names are matched as whole words, folded.
+ * Withholds suppressed people from the records of a generation: leaves out records whose own name contains a suppressed
+ * name, and puts `[withheld]` for that name in all other texts and in evidence. Matches names as whole words, folded.
  */
 import { open } from "node:fs/promises";
 import type { ExternalIds } from "#records/common.ts";
@@ -158,9 +158,9 @@ const bareNumber = (id: string) => id.replace(/\D/g, "").replace(/^0+/, "");
 const ownOf = (stored: StoredText) => JSON.parse(`{${ownIn(stored)}}`) as Own;
 
 /**
- * Finds the suppressions that apply to a record: those that are not limited, those limited to a GP name, CIK or CRD
- * number that the record has, and those that apply to records it links to. One limited to the CIK or CRD number of a
- * project or principal also applies to its GPs, because their texts may name the person.
+ * Prepares to find the suppressions that apply to a record: those without a limit, those limited to a GP name, CIK or
+ * CRD number that the record has, and those that apply to records it links to. A suppression limited to the number of a
+ * project or principal also applies to the GPs of that record, because their texts may name the person.
  * A limited suppression also applies to the GPs remembered for it, even if their ids have changed since.
  * @param withheld receives the GPs that are not remembered yet.
  * @returns a function to be called for records in the order of `linkedFirst`.

@@ -40,7 +40,7 @@ export interface Changes {
   unlinked: Unlinked[];
 }
 
-/** A link that was dropped because no GP has its public id. */
+/** A link that was dropped because no GP has the public id that it names. */
 interface Unlinked extends RecordName {
   source: string;
   gp: string;
@@ -73,7 +73,7 @@ interface DraftRequest {
 
 /**
  * Writes a draft.
- * @returns `meta` null if no record differs from the previous generation; the file is then incomplete.
+ * @returns `meta` null if no record differs from the previous generation, unless forced; the file is then incomplete.
  */
 export function writeDraft(request: DraftRequest): { meta: Meta | null; changes: Changes } {
   const { path, records, texts, sources, builtAt } = request;
@@ -233,9 +233,7 @@ function openDocumentWriter(
   const assembly = openAssembly();
   const writeEvidence = openEvidenceWriter(draft);
   let checksum = 0;
-  /**
-   * Hashes of the documents in `assembly`. Adding a hash to `content` alone would take as long as adding a document.
-   */
+  /** Hashes of the documents in `assembly`. Adding each to `content` by itself would take as long as a document. */
   let hashes = "";
   let written = 0;
   const endBatch = () => {
