@@ -37,7 +37,7 @@ export type FetchParameters<K extends RecordKind> = NameParameters & {
 /** Name of a condition on records of a kind. */
 type Condition<K extends RecordKind> = keyof (typeof declarations)[K]["filterable"] & string;
 
-/** Names of the filters that set a condition: both ends of a range, otherwise one of the same name. */
+/** Names of a condition's filters: type and dates of a signal, both ends of a range, or one filter of the same name. */
 type FilterOf<K extends RecordKind, Name extends Condition<K>> = Name extends "signal"
   ? "signal_type" | "signal_date_from" | "signal_date_to"
   : Name extends `${string}date` | `${string}_at` | `${string}_as_of`

@@ -270,6 +270,7 @@ export async function openService(
     /**
      * Loads the current dataset, then listens unless `listen` was called before. Meanwhile, connections wait in a
      * passed socket; without one, they are refused, so a proxy can try another instance. Resolves to the URL.
+     * @throws ConfigFault if BROWSE requires CONTACT, ListenFault if nothing can listen, Error after `stop`.
      */
     async start() {
       await listenAdmin();
@@ -319,7 +320,7 @@ function openFileKeys(dataDir: string, now: () => number, onFault: (fault: Error
   return { keys: openKnownKeys({ source, onFault }), syncs: source.syncs };
 }
 
-/** Opens the keys and syncs in a PostgreSQL database. A server without one does not import the code for that. */
+/** Opens the keys and syncs in a PostgreSQL database. Imports the code for PostgreSQL only when called. */
 async function openDatabaseKeys(url: string, onFault: (fault: Error | null) => void) {
   const { connectKeys } = await import("#store/watch-postgres.ts");
   let source: SharedKeySource;
@@ -471,8 +472,8 @@ async function followDatasets(
 }
 
 /**
- * Returns the current dataset. Returns undefined if the folder names none. If the current dataset cannot be read,
- * returns a version that equals no other.
+ * Returns the current dataset. Returns undefined if the folder names none. Returns a version that equals no other if
+ * the current dataset cannot be read.
  */
 function currentOf(catalogue: Catalogue): Partial<Generation> | undefined {
   try {

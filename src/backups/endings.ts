@@ -19,7 +19,7 @@ import { controlFile } from "#store/sqlite-file.ts";
 
 /**
  * A key, account, person or right that ended. The kinds of endings:
- * - `revoked`, `expires`: a key
+ * - `revoked`: a key; `expires`: a key that got an earlier expiry, which may lie ahead
  * - `suspended`, `closed`: an account
  * - `deleted`, `password`: a person who was deleted, or whose password was changed
  * - `unfollowed`: a view whose feed was stopped
@@ -48,11 +48,11 @@ export interface Ending {
 
 interface KeptEnding {
   ending: Ending;
-  /** Writes the ending into the unpacked database before it is put in place. */
+  /** Writes the ending into the unpacked database. */
   keep(transaction: ControlTransaction): Promise<unknown>;
 }
 
-/** Returns what has ended in the present installation, but not in the backup or only later there. */
+/** Returns the present endings that the backup lacks or has only later. Returns none if `present` is null. */
 export function findEndings(present: ControlFacts | null, backup: ControlFacts): KeptEnding[] {
   if (present === null) return [];
   return [
@@ -88,7 +88,7 @@ const timeEndings = (
       : [],
   );
 
-/** Returns a key's endings. A rotation counts as one, because it sets an earlier expiry. */
+/** Returns a key's endings. A rotation counts as an ending, because it sets an earlier expiry. */
 function keyEndings(now: KeyFacts, then: KeyFacts): KeptEnding[] {
   const { id, name, account_name: account, revoked_at, expires_at } = now;
   const set = (columns: Partial<ApiKeyTable>) => (transaction: ControlTransaction) =>
@@ -132,7 +132,7 @@ function personEndings(present: ControlFacts, then: PersonFacts): KeptEnding[] {
   return [{ ending: { what: "password", id, name, account: null, at: null }, keep }];
 }
 
-/** Returns the ending of a view that was followed when the backup was made, and is not any more. */
+/** Returns the ending of a view that was followed when the backup was made. Returns none for any other view. */
 function viewEndings({ id, at }: ViewFacts, backup: ControlFacts): KeptEnding[] {
   const then = backup.followed.get(id);
   if (then === undefined || backup.unfollowed.has(id)) return [];
@@ -185,11 +185,11 @@ type PersonFacts = Pick<PersonTable, "id" | "email" | "email_folded" | "password
 /** A member; `id` is the person's id and the account's number, joined by a space. */
 type MemberFacts = ControlTables["member"] & { id: string; account_name: string; email: string };
 
-/** A view, and the time at which the account began or stopped following it. */
 interface ViewFacts {
   id: string;
   account: number;
   account_name: string;
+  /** Time at which the account began or stopped following the view. */
   at: string;
 }
 
@@ -223,10 +223,10 @@ export async function queryControlFacts(query: <Row>(sql: string) => Promise<Row
     deleted: await byId<{ id: string; at: string }>(
       "select subject as id, at from audit where action = 'person.deleted'",
     ),
-    /** Views that an account began to follow and stopped following, from the audit log. */
+    /** Views that an account began to follow, even if it stopped later, from the audit log. */
     followed: await byId<ViewFacts>(viewsQuery("view.followed")),
     unfollowed: await byId<ViewFacts>(viewsQuery("view.unfollowed")),
-    /** People who are kept out of the records; none in a schema without their table. */
+    /** Suppressions of people. None if the schema has no table for them. */
     suppressions: (await query<{ name: string }>("select name from schema_step")).some(({ name }) =>
       name.endsWith("-suppressions"),
     )

@@ -47,14 +47,14 @@ interface BackupOrder extends Installation {
   now: number;
   /** True for a backup of only accounts, keys, people and the audit log. */
   isControlOnly: boolean;
-  /** True if the backup includes the request log. */
+  /** True if the backup includes the request log. Ignored if `isControlOnly` is true. */
   hasRequests: boolean;
 }
 
 /**
  * Writes a backup to a file.
  * @param mayReplace true to replace an existing file of this name.
- * @throws DatasetFault, or a DomainError such as BackupFault, if the backup cannot be made. No new file is left behind.
+ * @throws DatasetFault, a DomainError or Node's own error if the backup cannot be made. No new file is left behind.
  */
 export function backupToFile(order: BackupOrder, file: string, mayReplace: boolean) {
   const place = resolve(file);
@@ -83,7 +83,7 @@ export function backupToFile(order: BackupOrder, file: string, mayReplace: boole
   });
 }
 
-/** Writes a backup to a stream. @throws as `backupToFile` does. */
+/** Writes a backup to a stream. @throws as `backupToFile` does, perhaps after part of the backup was written. */
 export function backupToStream(order: BackupOrder, sink: Sink) {
   return withTemporaryFolder(join(tmpdir(), "gp-records-backup"), async (folder) => {
     const { manifest, files } = await gatherContents(order, folder);
@@ -92,10 +92,10 @@ export function backupToStream(order: BackupOrder, sink: Sink) {
 }
 
 /**
- * Gathers a backup's contents: its manifest, and all files with the manifest first.
+ * Gathers a backup's contents: its manifest, and all files, beginning with the manifest.
  * @param folder folder for copies of databases and steps.
- * @throws BackupFault if there is nothing to back up, or a dataset's file or facts are wrong. Throws DatasetFault if
- *   `current` does not name a dataset.
+ * @throws BackupFault if there is nothing to back up, or a database or dataset is damaged. Throws DatasetFault if
+ *   `current` does not name a dataset, StoreFault if a database cannot be read or there is no room.
  */
 const gatherContents = (order: BackupOrder, folder: string) =>
   contentsOf(order, folder).catch((error: unknown) => {
@@ -137,7 +137,7 @@ async function contentsOf(order: BackupOrder, folder: string) {
   return { manifest, files: [first, ...files] };
 }
 
-/** Returns the data folder, after finishing a killed restore, or a folder in `temporary` filled from the database. */
+/** Finishes a killed restore and returns the data folder, or fills a folder in `temporary` from the database. */
 async function readableFolder(
   { dataDir, databaseUrl, isControlOnly, hasRequests }: BackupOrder,
   temporary: string,
@@ -199,7 +199,7 @@ function gatherSteps(folder: string, current: string, temporary: string): Public
   try {
     noted = publications.list(current);
   } catch (error) {
-    // A backup does without a damaged list, of which each publication warns.
+    // A backup does without a damaged list. Each publication warns of the damage.
     if (!(error instanceof DatasetFault)) throw error;
   }
   if (noted.at(-1)?.version !== current) return [];
@@ -272,7 +272,7 @@ const pagesAtOnce = 2 ** 31 - 1;
  * Copies a database as it is at one moment, while others keep reading and writing it.
  * @param folder folder for the copy, which only its owner may read.
  * @returns the copy and the steps of its schema; null if there is no database.
- * @throws BackupFault if the database is damaged or has been emptied, StoreFault if it cannot be read.
+ * @throws BackupFault if the database is damaged, or is an empty control store. Throws StoreFault if it cannot be read.
  */
 async function takeSnapshot(
   dataDir: string,
@@ -293,7 +293,7 @@ async function takeSnapshot(
   }
 }
 
-/** Copies a database. Opens it for writing, so that a last connection leaves no side files, but changes no content. */
+/** Copies a database. Opens it for writing, but only so that closing the last connection removes its side files. */
 async function copyDatabase(file: string, copy: string): Promise<void> {
   closeSync(openSync(copy, "wx", 0o600));
   using database = new DatabaseSync(file, { timeout: busyMilliseconds });
@@ -302,8 +302,8 @@ async function copyDatabase(file: string, copy: string): Promise<void> {
 }
 
 /**
- * Removes the request log from a copy unless it is wanted, and checks the copy. Refuses a damaged or emptied
- * database, which must not replace a sound older backup.
+ * Removes the request log from a copy unless it is wanted, and checks the copy. Refuses a damaged database and an empty
+ * control store, because a backup of either must not replace a sound older one.
  * @returns the steps applied to the copy's schema.
  */
 function finishCopy(

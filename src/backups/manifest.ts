@@ -28,7 +28,7 @@ const version = () => Type.String({ pattern: versionShape.source });
 
 const orNull = (of: object) => Type.Unsafe<unknown>({ anyOf: [of, { type: "null" }] });
 
-/** Members of a publication from which paths are built; all others are only shown. */
+/** Members of a publication that are checked: those from which paths are built, and the counts of its step. */
 const publicationSchema = Type.Object({
   version: version(),
   from: orNull(version()),
@@ -130,7 +130,7 @@ function firstFault([finding]: readonly Finding[]): string {
   return `${what} ${missing.length > 0 ? "is missing" : message}`;
 }
 
-/** Returns the fault of a manifest that does not list exactly the files of its databases, datasets and steps. */
+/** Returns how a manifest's files differ from those of its databases, datasets and steps; undefined if they do not. */
 function filesFault(manifest: Manifest): string | undefined {
   const { dataset, pinned, publications, files } = manifest;
   const versions = dataset === null ? pinned : [...pinned, dataset];

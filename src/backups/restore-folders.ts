@@ -12,7 +12,7 @@ export const draftFolder = ".restore-draft";
  */
 export const decidedFolder = ".restore";
 
-/** Subfolder for the new files. A `replaced-` folder beside it receives the old ones and always keeps its name. */
+/** Subfolder for the new files. A `replaced-` folder beside it receives the old ones, and is later moved as it is. */
 export const newFolder = "new";
 const replacedName = /^replaced-/;
 /** Returns an unused name for the old data, because two restores may happen in the same second. */

@@ -122,7 +122,7 @@ const presentNames = (dataDir: string): string[] =>
 type Prepared = Awaited<ReturnType<typeof prepare>>;
 
 /**
- * Unpacks a backup into a data folder. Unless endings are to be undone, ends whatever ended in the former installation.
+ * Unpacks a backup into a data folder. Keeps endings unless they are to be undone, and withdraws suppressed people.
  * @param folder empty folder.
  * @throws BackupFault if the backup does not allow it.
  */
@@ -140,7 +140,7 @@ export async function prepare(order: RestoreOrder, folder: string) {
 
 /**
  * Keeps the data folder's counts if they fit the backup's accounts. For a backup of the control store alone, also keeps
- * the datasets, and the usage unless it belongs to other accounts.
+ * the datasets, and the usage unless it is known to belong to other accounts.
  */
 function addWhatStays({ manifest, present, backup }: Prepared, dataDir: string, fresh: string) {
   const hasSame = present !== null && hasSameNumbers(present, backup);
@@ -181,7 +181,7 @@ async function presentFacts(
 
 /**
  * Keeps endings unless they are to be undone, deletes sessions, and records the restore in the audit log. Adds the
- * suppressions of the former installation, all of which are then yet to be applied.
+ * suppressions of the former installation. All suppressions are then yet to be applied.
  */
 async function changeControl(
   { now, undoesEndings }: RestoreOrder,
@@ -226,7 +226,7 @@ async function withdrawAll(dataDir: string, now: number): Promise<void> {
   }
 }
 
-/** Syncs a whole folder to disk. If `root` restores for another user, gives it and the locks to the owner of `dataDir`. */
+/** Syncs a folder to disk. If `root` restores for another user, gives folder and locks to the owner of `dataDir`. */
 function settle(folder: string, dataDir: string): void {
   const { uid, gid } = statSync(dataDir);
   const isForOther = process.getuid?.() === 0 && uid !== 0;
@@ -266,7 +266,7 @@ export function reportOf(
     people: restored.people.size,
     /** Number of suppressions in force, including those of the former installation. */
     suppressions: restored.suppressions.length,
-    /** Number of them that are yet to be applied to datasets that stay. */
+    /** Number of suppressions that are yet to be applied to datasets that stay. */
     pending: restored.suppressions.filter(({ applied_at }) => applied_at === null).length,
     /** Endings since the backup was made that still hold. */
     kept: endings.filter((ending) => !live.has(idOf(ending))),

@@ -5,13 +5,13 @@ import type { PostgresSession } from "#store/postgres.ts";
 import type { StoreName } from "#store/sqlite-file.ts";
 import { BackupFault } from "./backup-fault.ts";
 
-/** Tables of each store; parents come before tables that refer to them. */
+/** Tables of each store, without the request log. Parents come before tables that refer to them. */
 export const storedTables: Readonly<Record<StoreName, readonly string[]>> = {
   "control.sqlite": controlTableNames,
   "usage.sqlite": ["key_use", "usage_hour", "usage_writer"],
 };
 
-/** Tables of the request log, which a backup includes only on request. */
+/** Tables of the request log. A backup includes them only with `--requests`. */
 export const requestTables = ["word", "request"] as const;
 
 const rowsAtOnce = 1000;

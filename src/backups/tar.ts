@@ -56,7 +56,7 @@ export function readTar(source: AsyncIterable<Buffer>) {
   let left = 0;
   let padding = 0;
 
-  /** Returns at least one byte and at most `most` bytes. */
+  /** Returns at least one byte and at most `most` bytes. @throws Error if the archive has ended. */
   const take = async (most: number): Promise<Buffer> => {
     while (buffered.length === 0) {
       const { done = false, value } = await pieces.next();

@@ -20,8 +20,8 @@ import { BackupFault, roomFault } from "./backup-fault.ts";
 import { type Manifest, manifestBytesMax, manifestName, readManifest } from "./manifest.ts";
 import { readTar, type TarReader } from "./tar.ts";
 
-/** An archive and its name for errors. */
 export interface Archive {
+  /** Name for errors. */
   name: string;
   /** Opens the archive. Called only when needed, because nobody handles the errors of a stream that is not read. */
   read: () => AsyncIterable<Buffer>;

@@ -7,17 +7,17 @@ export const exitCodes = {
   unexpected: 1,
   /** A wrong option, argument or setting. */
   usage: 2,
-  /** The input of an import was refused. */
+  /** The input of an import, or a file or page that a sync fetched, was refused. */
   inputRefused: 3,
   /** Nothing has this name, or the current state does not allow the change. */
   conflict: 4,
-  /** Another process holds what the command needs. Trying again may help. */
+  /** Another process holds what the command needs, or a server does not answer. Trying again may help. */
   busy: 5,
   /** `doctor` or `datasets verify` found something to fix. */
   unhealthy: 6,
   /** A source would lose more records than `--max-shrink` allows, or names fewer GPs than `--min-named` requires. */
   shrunk: 7,
-  /** The disk has no room for what the command writes. */
+  /** The disk has no room for what the command writes, or a quota or limit was reached. */
   diskFull: 8,
 } as const;
 

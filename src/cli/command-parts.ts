@@ -1,7 +1,7 @@
 /** All commands, in the order in which `--help` shows them. */
 import type { AddCommands } from "./command.ts";
 
-/** Loads a command or family by its name, so that a command waits only for its own code. */
+/** Loaders of the commands and families, by name. Each command waits only for its own code. */
 const loaders: Readonly<Record<string, () => Promise<AddCommands>>> = {
   serve: async () => (await import("./serve.ts")).serveCommand,
   import: async () => (await import("./import.ts")).importCommands,

@@ -5,7 +5,7 @@ import type { EnvironmentFile } from "#config/environment-file.ts";
 /** Environment, clock and output of a command. Tests pass their own. */
 export interface CliContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** File from which part of the environment was read, if there is one. */
+  /** The `.env` file, read or ignored, if there is one. */
   readonly environmentFile?: EnvironmentFile | null;
   /** Returns the time in ms since 1970. */
   readonly now: () => number;
@@ -17,7 +17,7 @@ export interface CliContext {
   readonly reportError: (text: string) => void;
 }
 
-/** Adds one command, or a family of them, to the program. */
+/** Function that adds a command, or a family of them, to a program or family. */
 export type AddCommands = (program: Command, context: CliContext) => void;
 
 /** An argument or option, and how its value is read. */

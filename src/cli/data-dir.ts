@@ -14,7 +14,7 @@ export const withUsage = <R>(context: CliContext, work: (usage: UsageStore) => P
 
 type Stores = typeof import("#store/stores.ts");
 
-/** Opens a store for some work, and finishes an interrupted restore first. Loads the stores' code when called. */
+/** Finishes an interrupted restore, and opens a store for some work. Loads the stores' code only when called. */
 async function withStore<S extends ControlStore | UsageStore, R>(
   { environment }: CliContext,
   openOf: (stores: Stores) => (dataDir: string, config: Config) => Promise<S>,
@@ -30,18 +30,17 @@ async function withStore<S extends ControlStore | UsageStore, R>(
   }
 }
 
-/** A change of datasets, which are not part of the control store. `actor` is the operator by default. */
+/** A change of datasets, to be noted in the audit log. */
 export interface Change {
   action: AuditAction;
+  /** The operator by default. */
   actor?: Actor;
+  /** Version of a dataset. */
   subject: string;
   detail?: object;
 }
 
-/**
- * Writes a change to the audit log. The change is already done, so a failure to write the log is only a warning.
- * @param subject version of a dataset.
- */
+/** Writes a change to the audit log. The change is already done, so a failure is only a warning. */
 export async function noteChange(
   context: CliContext,
   { action, actor = operator, ...change }: Change,

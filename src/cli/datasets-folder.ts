@@ -10,7 +10,7 @@ import { sqliteFault } from "#store/store-fault.ts";
 import type { CliContext } from "./command.ts";
 import { CommandFault, exitCodes, usageFault } from "./command-fault.ts";
 
-/** Opens the datasets in a data folder. @throws CommandFault if the folder cannot be created or used. */
+/** Finishes a killed restore, and opens a data folder's datasets. @throws CommandFault or StoreFault if that fails. */
 export function openDatasets(dataDir: string): Catalogue {
   const folder = join(dataDir, "datasets");
   try {

@@ -238,7 +238,7 @@ const rollback = command({
     choose(context, "dataset.rolled_back", async (store) => {
       const { rollBack } = await import("#datasets/choose.ts");
       const kept = await store.read();
-      // Also away from a current dataset whose files are damaged or missing.
+      // Does not throw: a rollback may lead away from a dataset whose files are damaged or missing.
       const current = kept.findReadable(kept.currentVersion() ?? "");
       await refuseRemoved(context, store, current?.published_after);
       return rollBack(store);
@@ -246,7 +246,7 @@ const rollback = command({
   ...shownChoice,
 });
 
-/** Throws a CommandFault if a dataset was removed because it contained a suppressed person. */
+/** Throws a CommandFault if a dataset was removed because it may have contained a suppressed person. */
 async function refuseRemoved(
   context: CliContext,
   store: DatasetStore,

@@ -109,7 +109,7 @@ async function publishState(
   });
 }
 
-/** Publishes the second dataset of a demo, unless there are datasets besides its first. */
+/** Publishes the second dataset of a demo if the first one is the only dataset. */
 export async function publishSecond(context: CliContext, size: DemoSize): Promise<void> {
   const isWanted = (kept: DatasetList) => {
     const [first, ...others] = kept.list();

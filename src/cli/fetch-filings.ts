@@ -22,7 +22,7 @@ import { syncPath } from "#store/whole-file.ts";
 import type { CliContext } from "./command.ts";
 import { CommandFault, exitCodes, usageFault } from "./command-fault.ts";
 
-/** The only built-in addresses. Their answers contain all others. */
+/** The only built-in addresses. All others are made from these and from their answers. */
 const beginnings = {
   quarters: "https://www.sec.gov/data-research/sec-markets-data/form-d-data-sets",
   archives: "https://www.sec.gov/Archives/",
@@ -36,7 +36,7 @@ type Source = ReturnType<typeof openSource>;
 
 /** Time between the starts of two requests, in ms: 8 a second. The SEC allows 10. */
 const spacingMilliseconds = 125;
-/** First pause after a refusal, in ms. Each further one is twice as long. */
+/** First pause after a failed request, in ms; doubled for each further one. The server may ask for more. */
 const pauseMilliseconds = 1000;
 /** Longest wait for one address, in ms, over all pauses. */
 const patienceMilliseconds = 600_000;
@@ -55,7 +55,7 @@ export function openSource(
   let spaced: Promise<unknown> = Promise.resolve();
   /**
    * Requests a file until the server answers, and returns the result of `take`. Requests it once more if `take` fails,
-   * because the answer may be cut off. A single filing may also answer 404, as a withdrawn one does.
+   * because the answer may be cut off. The answer for a single filing may be a 404, as for a withdrawn one.
    * @param what description of the expected answer, for messages.
    * @throws CommandFault `busy` if the server stays unavailable for ten minutes, `inputRefused` if it answers another
    *   status, or `take` fails twice.
@@ -111,7 +111,7 @@ export function openSource(
 /** Largest archive and largest other answer, in bytes. Real ones have a tenth at most. */
 const [archiveBytesMax, pageBytesMax] = [4 * 1024 ** 3, 64 * 1024 ** 2];
 
-/** Yields an answer's bytes. @throws Error if there are too many, which could fill the memory or the disk. */
+/** Yields an answer's bytes. @throws Error if there are more than `max`, which could fill the memory or the disk. */
 async function* bounded({ body }: Response, max: number): AsyncGenerator<Uint8Array, void> {
   let left = max;
   for await (const part of body!) {
@@ -165,7 +165,7 @@ const feedShape = /^IA_FIRM_SEC_Feed_(\d\d)_(\d\d)_(\d{4})\.xml\.gz$/;
 const folderShape = /\/daily-index\/(\d{4})(?:\/QTR\d)?$/;
 const indexShape = /^form\.(\d{8})\.idx$/;
 
-/** Fetches files that a folder lacks, and removes those that newer ones replace. Changes only its `downloads`. */
+/** Fetches files that a folder lacks, and removes those that newer ones replace. Changes only `downloads` in it. */
 export async function bringUpToDate(
   folder: string,
   since: string | undefined,
@@ -233,7 +233,7 @@ export async function bringUpToDate(
   return fetched;
 }
 
-/** Removes a folder's files that `isOld` selects by name, except one. Returns their number. */
+/** Removes a folder's files that `isOld` selects by name, except `but`. Returns the number of removed files. */
 function remove(folder: string, isOld: (name: string) => boolean, but = ""): number {
   const old = readdirSync(folder).filter((name) => isOld(name) && name !== basename(but));
   for (const name of old) rmSync(join(folder, name));
@@ -244,7 +244,7 @@ function remove(folder: string, isOld: (name: string) => boolean, but = ""): num
 const dayIn = (quarter: string, month: number, day: string) =>
   `${quarter.slice(0, 4)}${String((Number(quarter[5]) - 1) * 3 + month).padStart(2, "0")}${day}`;
 
-/** Returns the address of each quarter that a page links to, oldest first: that of its last correction, if any. */
+/** Returns the address of an archive for each quarter on a page, oldest first. A correction replaces the original. */
 function quartersIn(page: string): Map<string, string> {
   const pathOf = (href: string) => URL.parse(href, beginnings.quarters)?.pathname ?? "/";
   const hrefs = page.matchAll(/\bhref\s*=\s*["']([^"']+)/gi);

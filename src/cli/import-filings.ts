@@ -153,7 +153,6 @@ function filingsFigures(
   };
 }
 
-/** Returns the part of the `--json` output about filings. */
 export function filingsJson({ report, figures, unmet }: FilingsSummary) {
   return {
     ...figures,
@@ -251,7 +250,6 @@ const bands = { "1": "at 1", "0.8_to_1": "from 0.8 to 1", "below_0.8": "below 0.
 const sum = (counts: readonly (readonly [string, number])[]) =>
   counts.reduce((total, [, count]) => total + count, 0);
 
-/** Returns the error for filings that name too few GPs. */
 export function unnamedFault(
   { namedPercentMin, figures: { vehicles } }: FilingsSummary,
   nothing: string,

@@ -204,7 +204,7 @@ type Imported = Awaited<ReturnType<typeof publishEntries>>;
 /**
  * Imports files. Loads the code for that here, so that no other command waits for it.
  * @param mapping mapping files, if any.
- * @param open called to begin reading once this process holds the import lock.
+ * @param open called to begin reading, after this process has taken the import lock.
  */
 async function runImport(
   given: Given,
@@ -227,7 +227,7 @@ interface Opened extends Pick<ImportRequest, "entries"> {
   close?: () => void;
 }
 
-/** Imports the entries that `open` returns. Calls it once this process holds the import lock. */
+/** Imports the entries that `open` returns. Calls `open` after this process has taken the import lock. */
 async function publishEntries(
   order: Order,
   context: CliContext,
@@ -273,7 +273,7 @@ async function publishEntries(
   }
 }
 
-/** @throws CommandFault if an import may not have this source. */
+/** Throws a CommandFault if an import may not have this source. */
 export async function refuseSource(name: string): Promise<void> {
   const { sourceFault } = await import("#datasets/publish.ts");
   const fault =
@@ -465,7 +465,7 @@ function nextSteps({ version, built_from }: NonNullable<ImportResult["staged"]>)
   return ["Next:", ...steps.map((step) => `  ${step}`)];
 }
 
-/** Returns the number of records that are the same as in the previous dataset, or null if the import was refused. */
+/** Returns the number of records that are the same as in the previous dataset; null if `importSource` refused. */
 function unchangedOf({ records, changes }: ImportResult): number | null {
   if (records === null) return null;
   const total = Object.values(records).reduce((a, b) => a + b);

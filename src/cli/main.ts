@@ -37,7 +37,7 @@ const exitCode = await run(
   },
   await loadCommands(args[0]),
 );
-// Called once all output has been written or has failed. A key that nobody was shown is not a success.
+// Called when all output has been written or has failed. A key that nobody was shown is not a success.
 process.stdout.write("", () => {
   if (printFault !== undefined)
     process.stderr.write(

@@ -1,4 +1,4 @@
-/** Reads moments, counts, shares and durations from the command line. Other text is an InvalidArgumentError. */
+/** Reads moments, counts, shares and durations from the command line. Other text throws an InvalidArgumentError. */
 import { InvalidArgumentError } from "commander";
 import type { RejectedMax } from "#datasets/publish.ts";
 import { existsInCalendar } from "#records/fields.ts";

@@ -14,7 +14,7 @@ export const harmless = (text: string): string =>
 /** Escapes line feeds, too, as `\n`, for text that must stay on one line. */
 export const onOneLine = (text: string): string => harmless(text).replaceAll("\n", "\\n");
 
-/** Maximum number of lines of a list shown to people. `--json` lists up to a thousand. */
+/** Maximum number of lines of a list shown to people. `--json` lists more. */
 const shownMax = 20;
 
 /** Returns the first lines of a list, and how many more there are. */
@@ -27,8 +27,8 @@ export const firstLines = (lines: readonly string[]): readonly string[] =>
     : lines;
 
 /**
- * Returns a table of some members of rows, under the names that `--json` gives them, two spaces apart.
- * @param none returned instead if there are no rows.
+ * Returns a table of some members of rows, in columns two spaces apart under the members' names in capitals.
+ * @param none text to return instead if there are no rows; if empty, only the names are returned.
  */
 export function table<Row extends object>(
   rows: readonly Row[],
@@ -83,7 +83,7 @@ export function showProgress({
   let shownAt = now();
   let isShown = false;
   return {
-    /** Shows a count. @param what name of the counted things, such as "lines read". */
+    /** Shows a count, unless one was just shown. @param what name of the counted things, such as "lines read". */
     show(count: number, what: string): void {
       if (now() - shownAt < everyMilliseconds) return;
       shownAt = now();

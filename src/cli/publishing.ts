@@ -40,7 +40,7 @@ export const changePublished = <R>(
 
 /**
  * Applies suppressions that are yet to be applied, unless it is a dry run. The caller holds the import lock.
- * @returns all suppressions.
+ * @returns all suppressions; none if there is no control store yet.
  */
 export async function applyPending(context: CliContext, store: DatasetStore, isDryRun = false) {
   const { dataDir, databaseUrl } = readConfig(context.environment);
@@ -52,7 +52,7 @@ export async function applyPending(context: CliContext, store: DatasetStore, isD
   });
 }
 
-/** Applies suppressions as `withdraw` does, and records the publication. */
+/** Applies suppressions as `withdraw` does. If that publishes a dataset, notes it and deletes old ones. */
 export async function applySuppressions(
   context: CliContext,
   store: DatasetStore,
@@ -74,7 +74,7 @@ export const countText = ({ removed: { length } }: Pruned) => counted(length, "d
 /**
  * Writes a publication to the audit log, and deletes datasets and steps that DATASETS_KEEP and CHANGES_DAYS no longer
  * cover. The publication is done, so a failure here is only a warning. The caller holds the import lock.
- * @returns the deleted datasets and a sentence about them, which is empty if there are none.
+ * @returns the versions of the deleted datasets and a sentence about them, which is empty if there are none.
  */
 export async function noteAndPrune(context: CliContext, store: DatasetStore, publication: Change) {
   await noteChange(context, publication);

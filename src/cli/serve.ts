@@ -12,9 +12,9 @@ import { harmless } from "./output.ts";
 import { programVersion } from "./program.ts";
 
 /**
- * V8 flags for a server (docs/decisions/0035-where-v8-allocates.md). Without the first, two processes in three allocate
- * every request in the old space, which takes a quarter more processor time. Without the second, a process whose first
- * garbage collections were slow lets its heap grow so little that every 30 MB of answers cost a full collection.
+ * V8 flags for a server (docs/decisions/0035-where-v8-allocates.md). Without the first, some processes allocate
+ * requests in the old space, which takes a quarter more processor time. Without the second, a process whose first
+ * garbage collections were slow lets its heap grow so little that 1,200 uncached answers cost a full collection.
  */
 const v8Flags = ["--no-allocation-site-pretenuring", "--heap-growing-percent=300"] as const;
 

@@ -68,7 +68,10 @@ const add = command({
     ].join("\n"),
 });
 
-/** Throws a CommandFault if a suppression could match nobody or too many people, or if its reason contains the name. */
+/**
+ * Throws a CommandFault if a suppression could match nobody or too many people, has several limits, or has a reason
+ * that is empty or contains the name.
+ */
 async function refuseUnfit({ name, gp, cik, crd, reason }: NewSuppression): Promise<void> {
   const { masked } = await import("#datasets/withhold.ts");
   const limits = [gp, cik, crd].filter((one) => one !== null);

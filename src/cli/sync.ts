@@ -41,7 +41,7 @@ const sec = command({
     const busy = `Another sync is running on ${dataDir}. Wait until it has finished, or stop it.`;
     const lock = takeLock(join(dataDir, "sync.lock"), busy);
     const { show, clear } = showProgress();
-    /** Notes a success; or when the first sync began, so that an alarm can tell of a source whose sync never succeeds. */
+    /** Notes a success, or the start of a first sync, so that an alarm can report a source that never succeeds. */
     const note = (isSuccess: boolean) => {
       const row = { source: given.source, succeeded_at: new Date(context.now()).toISOString() };
       return withControl(context, ({ write }) =>

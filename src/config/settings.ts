@@ -213,8 +213,8 @@ export const settingOf = {
   adminAddress: setting("ADMIN_ADDRESS", "", orUnset(parseAddress)),
   dataDir: setting("DATA_DIR", "./data", (text) => text),
   /**
-   * URL of the PostgreSQL database with accounts and keys; null to keep them in a file in `dataDir`. May contain a
-   * password.
+   * URL of the PostgreSQL database with accounts, keys, usage and datasets; null to keep them in `dataDir`. May contain
+   * a password.
    */
   databaseUrl: secret("DATABASE_URL", "", orUnset(parseDatabaseUrl)),
   /**
@@ -226,7 +226,7 @@ export const settingOf = {
   countersOutage: setting("COUNTERS_OUTAGE", "local", oneOf(["local", "deny"])),
   /** Longest wait for an answer from the shared counters, in ms. */
   countersPatienceMilliseconds: setting("COUNTERS_PATIENCE_MS", "250", wholeNumber(10, 1000)),
-  /** Public origin of the service, with its path if any, without a trailing slash; null if unknown. */
+  /** Public URL of the service, with its path if any, without a trailing slash; null if unknown. */
   publicUrl: setting("PUBLIC_URL", "", orUnset(parsePublicUrl)),
   /** Proxies whose `X-Forwarded-For` is trusted; null for none. */
   trustedProxies: setting("TRUSTED_PROXIES", "", orUnset(parseRanges)),
@@ -255,7 +255,7 @@ export const settingOf = {
   usageLogParameters: setting("USAGE_LOG_PARAMETERS", "off", onOrOff),
   /** Number of days for which audit log entries are kept; 0 for ever. */
   auditDays: setting("AUDIT_DAYS", "0", wholeNumber(0, 36_500)),
-  /** Number of published datasets that remain after a publication, newest first; 0 for all. Pinned ones remain, too. */
+  /** Number of newest published datasets kept after a publication; 0 to keep all. Pinned ones are kept, too. */
   datasetsKeep: setting("DATASETS_KEEP", "10", wholeNumber(0, 100_000)),
   /** True if every key may download whole datasets. */
   exports: setting("EXPORTS", "off", onOrOff),
@@ -265,7 +265,6 @@ export const settingOf = {
   changesDays: setting("CHANGES_DAYS", "400", wholeNumber(0, 3650)),
   /** People who may sign up on the account pages: nobody, invited people or everyone. */
   signUp: setting("SIGN_UP", "closed", oneOf(["closed", "invite", "open"])),
-  /** Name of the service on its pages. */
   serviceName: setting("SERVICE_NAME", "gp-records", parseServiceName),
   /** People to whom pages show records: members of accounts, or everyone within the limits of their network. */
   browse: setting("BROWSE", "members", oneOf(["members", "everyone"])),

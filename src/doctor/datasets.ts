@@ -67,12 +67,12 @@ function contactFaults(catalogue: Catalogue, config: Config | null): Finding[] {
     db.close();
     return missed === null ? [] : [fail(missed.found, `${missed.mend}.`)];
   } catch {
-    // Another finding describes a dataset that cannot be opened.
+    // Another finding describes a dataset that cannot be opened, unless the folder is a cache.
     return [];
   }
 }
 
-/** Returns the fault of a pointer that names no dataset in the folder, or is missing after a publication. */
+/** Returns the fault of a pointer that is unreadable, names no dataset here, or is missing after a publication. */
 function pointerFaults(catalogue: Catalogue, sound: readonly string[]): Finding[] {
   const pointer = join(catalogue.folder, "current");
   const unreadable = unread(pointer);

@@ -49,8 +49,8 @@ const forOthers = 0o077;
 const writeForOthers = 0o022;
 
 /**
- * Checks the folder's mode, which guards everything in it. A folder without the program's files passes, because
- * DATA_DIR may name it by mistake, and its mode should not be changed.
+ * Check of the folder's mode, which guards everything in it. A folder without the program's files passes, because
+ * DATA_DIR may name it by mistake, and its mode should then stay as it is.
  */
 export const modes: Check = {
   name: "modes",
@@ -90,7 +90,7 @@ const networkTypes: Readonly<Record<number, string>> = {
 };
 const fuse = 0x65735546;
 
-/** Checks the kind of file system, because SQLite's locks cannot be trusted across a network. */
+/** Check of the kind of file system, because SQLite's locks cannot be trusted across a network. */
 export const fileSystem: Check = {
   name: "file system",
   look: ({ dataDir }) => [judgeFileSystem(dataDir, statfsSync(nearestFolder(dataDir)).type)],
