@@ -15,7 +15,7 @@ export const decidedFolder = ".restore";
 /** Subfolder for the new files. A `replaced-` folder beside it receives the old ones, and is later moved as it is. */
 export const newFolder = "new";
 const replacedName = /^replaced-/;
-/** Returns an unused name for the old data, because two restores may happen in the same second. */
+/** Returns an unused name for the folder of the old data. Two restores may happen in the same second. */
 export function replacedFolder(dataDir: string, nowMilliseconds: number): string {
   const time = new Date(nowMilliseconds).toISOString().slice(0, 19).replaceAll(/[-:]/g, "");
   const name = `replaced-${time}Z`;

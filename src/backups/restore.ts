@@ -1,4 +1,4 @@
-/** Restores a backup: checks and prepares all of it beside the present data, then puts it in place in one step. */
+/** Restores a backup into a folder: checks and prepares all of it beside the present data, then puts it in place. */
 import {
   chownSync,
   copyFileSync,

@@ -1,4 +1,4 @@
-/** Writes and reads tar archives in pieces. Any tar can read them: POSIX ustar, with sizes from 8 GiB as in GNU tar. */
+/** Writes and reads tar archives in pieces. Their format is POSIX ustar, with sizes from 8 GiB on as in GNU tar. */
 import { createHash } from "node:crypto";
 import { BackupFault } from "./backup-fault.ts";
 import type { ManifestFile } from "./manifest.ts";

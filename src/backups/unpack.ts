@@ -89,7 +89,7 @@ async function unpackFiles(reader: TarReader, { files }: Manifest, folder: strin
     throw new Error("it has files that its manifest does not list");
 }
 
-/** Writes the reader's present file. @returns its SHA-256. */
+/** Writes the content of the reader's current file to a path. @returns the content's SHA-256. */
 async function writeFile(reader: TarReader, path: string): Promise<string> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const digest = createHash("sha256");

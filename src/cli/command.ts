@@ -94,7 +94,7 @@ interface Declaration<Args extends Parameters, Options extends Parameters, Resul
   ): Result | null | Promise<Result | null>;
   /** Returns the value that `--json` prints, if that is not the result itself. */
   json?(result: Result, input: Values<Args> & Values<Options>): unknown;
-  /** Returns the text for people. A command without this function prints its own output and gets no `--json`. */
+  /** Returns the text for people. A command without it prints its own output, and `--json` is not added. */
   text?(result: Result, input: Values<Args> & Values<Options>, context: CliContext): string;
   /** Returns the error that the command fails with after its result is printed, or null. */
   fault?(result: Result, context: CliContext): unknown;

@@ -35,7 +35,7 @@ export const explainCommand = command({
   text: (found) => found.map((one) => linesOf(one).map(onOneLine).join("\n")).join("\n\n"),
 });
 
-/** Returns the public ids that an id may mean: itself, and those of the records with this source id. */
+/** Returns the public ids that an id may mean: itself, and those of records with this source id. Some may not exist. */
 async function idsMeant(db: DatabaseSync, id: string): Promise<string[]> {
   const { mintId } = await import("#datasets/draft-record.ts");
   const { arraysOf, readSources } = await import("#datasets/open-generation.ts");

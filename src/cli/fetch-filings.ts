@@ -38,7 +38,7 @@ type Source = ReturnType<typeof openSource>;
 const spacingMilliseconds = 125;
 /** First pause after a failed request, in ms; doubled for each further one. The server may ask for more. */
 const pauseMilliseconds = 1000;
-/** Longest wait for one address, in ms, over all pauses. */
+/** Time for which a failed request to one address is repeated, in ms. */
 const patienceMilliseconds = 600_000;
 /** Longest time for one answer with its body, in ms. Node itself gives up after 5 minutes without a byte. */
 const answerMilliseconds = 1_800_000;
@@ -137,7 +137,7 @@ const changed = (url: string, what: string) =>
 const causeOf = ({ message, cause }: Error): string =>
   cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code! : message;
 
-/** Saves a file, whole or not at all. Returns its size in bytes, or null for a 404. */
+/** Saves a file, whole or not at all. Returns its size in bytes, or null for a 404. @throws Error if it is damaged. */
 async function save(answer: Response, path: string): Promise<number | null> {
   if (answer.status === 404) return null;
   const part = `${path}.part`;
@@ -279,7 +279,7 @@ function newestFeedIn(page: string): string {
   return new URL(feeds.at(-1)!, beginnings.feeds).href;
 }
 
-/** Returns the addresses of the daily indexes after a day, found through the listings of EDGAR's folders. */
+/** Returns the addresses of EDGAR's daily indexes after a day. @throws CommandFault if its folders list none. */
 async function indexesAfter(day: string, source: Source): Promise<string[]> {
   const found: string[] = [];
   const walk = async (folder: string) => {

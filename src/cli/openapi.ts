@@ -8,7 +8,7 @@ export const openapiCommand = command({
   example: "openapi > openapi.json",
   run: async (_, { environment, print }) => {
     const { pageSizeMax } = readConfig(environment);
-    // Loaded here, so that no other command waits for it.
+    // Loaded here, so that `--help` does not wait for it.
     const { describeApi } = await import("#http/describe-api.ts");
     const { operations } = await import("#operations/index.ts");
     print(JSON.stringify(describeApi(operations, pageSizeMax), null, 2));
