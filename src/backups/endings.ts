@@ -146,8 +146,8 @@ function viewEndings({ id, at }: ViewFacts, backup: ControlFacts): KeptEnding[] 
 }
 
 /**
- * Returns a membership's endings. Returns none if the present installation lacks the person or the open account: the
- * deletion or the closure already ends the membership.
+ * Returns a membership's endings. Returns none if the person is gone, or the account is gone or closed: that already
+ * ends the membership.
  */
 function memberEndings(present: ControlFacts, then: MemberFacts): KeptEnding[] {
   const { id, person, account } = then;
@@ -271,7 +271,7 @@ export async function presentControl({
   );
 }
 
-/** Reports whether no account number in the backup stands for another account now, so that counts stay valid. */
+/** Reports whether every account number in the backup stands for the same account now, or for none. */
 export function hasSameNumbers(present: ControlFacts, backup: ControlFacts): boolean {
   const numbers = new Map([...present.accounts.values()].map(({ number, id }) => [number, id]));
   return [...backup.accounts.values()].every(

@@ -29,7 +29,7 @@ export const restoredNames = ["control.sqlite", "usage.sqlite", "datasets", "cou
 const parts = ["-journal", "-wal", "-shm", ""];
 
 /**
- * Completes a restore that was killed while it put its files in place. Call this before opening a data folder.
+ * Completes a restore, if one was killed while it put its files in place. Call this before opening a data folder.
  * @throws StoreFault `busy` if another process holds a lock of the folder, such as a running restore.
  */
 export function finishRestore(dataDir: string): void {
@@ -39,7 +39,8 @@ export function finishRestore(dataDir: string): void {
 }
 
 /**
- * Takes both locks of a data folder until the result is disposed of, so that nobody serves it or changes its datasets.
+ * Takes both locks of a data folder until the result is disposed of. Meanwhile nobody serves the folder or changes its
+ * datasets.
  * @throws StoreFault `busy` if another process holds one of them.
  */
 export function takeBothLocks(dataDir: string): DisposableStack {

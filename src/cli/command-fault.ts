@@ -33,5 +33,4 @@ export class CommandFault extends Error {
   }
 }
 
-/** Returns the error for a wrong option, argument or setting. */
 export const usageFault = (message: string) => new CommandFault(exitCodes.usage, message);

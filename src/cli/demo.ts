@@ -74,7 +74,7 @@ export async function prepareDemo(context: CliContext, size?: DemoSize) {
 }
 
 interface DemoState {
-  /** Name of the function that invents its records. */
+  /** Name of the function that invents the records. */
   state: "inventEarlier" | "inventRecords";
   size?: DemoSize | undefined;
   isWanted(kept: DatasetList): boolean;

@@ -5,8 +5,8 @@ import { grouped } from "#words.ts";
 const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Escapes everything that a terminal would obey instead of showing it, such as `\u001b` for an escape character. JSON
- * keeps its meaning, because such characters occur only inside its strings.
+ * Escapes everything that a terminal would obey instead of showing it. An escape character becomes `\u001b`. JSON keeps
+ * its meaning, because such characters occur only inside its strings.
  */
 export const harmless = (text: string): string =>
   text.replace(obeyed, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -145,8 +145,8 @@ export function passedSockets(
 const waitingBytesMax = 4 * 1024 * 1024;
 const closeMilliseconds = 500;
 /**
- * Time for which lines are gathered, in ms. Each write takes a thread and an event-loop turn, a tenth of the work for a
- * request.
+ * Time for which lines are gathered, in ms. Each write needs a thread and a turn of the event loop, which together cost
+ * a tenth of the work for a request.
  */
 const gatherMilliseconds = 20;
 

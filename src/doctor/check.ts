@@ -25,7 +25,7 @@ interface Given {
   environmentFile: EnvironmentFile | null;
 }
 
-/** Facts that the checks examine. `config` is null if a setting is wrong, which `configFaults` then names. */
+/** Facts that the checks examine. `config` is null if a setting is wrong; `configFaults` then says what is wrong. */
 export type Examined = Given & ReturnType<typeof readSettings>;
 
 export const ok = (found: string): Finding => ({ status: "ok", found, mend: null });
