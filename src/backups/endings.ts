@@ -271,7 +271,7 @@ export async function presentControl({
   );
 }
 
-/** Reports whether every account number in the backup stands for the same account now, or for none. */
+/** Reports whether counts stay valid: each account number in the backup stands for the same account now, or none. */
 export function hasSameNumbers(present: ControlFacts, backup: ControlFacts): boolean {
   const numbers = new Map([...present.accounts.values()].map(({ number, id }) => [number, id]));
   return [...backup.accounts.values()].every(
