@@ -12,7 +12,7 @@ import { createServer } from "./node-http.ts";
  * Opens the admin server, or a stand-in that does nothing if there is neither an address nor a socket.
  * @param place address to listen on; null for none.
  * @param passed descriptor of a socket to listen on instead; null for none.
- * @param wantedDataset returns the version that should be served. Returns null if there is none, or it cannot be read.
+ * @param wantedDataset returns the version that should be served; null if there is none, or if it cannot be read.
  */
 export function openAdmin(
   place: Config["adminAddress"],
@@ -69,7 +69,7 @@ export function openAdmin(
   server.maxConnections = connectionsMax;
   let address: string | null = null;
   return {
-    /** Returns the server's URL. Returns null until it listens. */
+    /** Returns the server's URL. Returns null until the server listens. */
     address: () => address,
     /** Starts listening. @throws ListenFault if that fails. */
     async listen() {

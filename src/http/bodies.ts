@@ -25,10 +25,10 @@ export const bodyTooLarge = (maximum: number) =>
 const bodiesBytesMax = 32 * bodyBytesMax;
 
 /**
- * Returns a function that starts to read a request's body once its headers have arrived. Charges the body to the client
- * network's budget until the response closes, however slowly the body arrives. Discards the body of any method but
- * POST. Rejects with a Problem, and leaves the body unread, if it is too large, exceeds the budget, or is one chunked
- * body too many.
+ * Returns a function that starts to read the body of a request whose headers have arrived. Charges the body to the
+ * client network's budget until the response closes, however slowly the body arrives. Discards the body of any method
+ * but POST. Rejects with a Problem, and leaves the body unread, if the body is too large, exceeds the budget, or is one
+ * chunked body too many.
  */
 export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
   const shares = openNetworkShares(bodiesBytesMax);

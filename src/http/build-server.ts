@@ -55,8 +55,8 @@ export const timeouts = {
   headers: 10_000,
   request: 15_000,
   /**
-   * Longest idle time of a connection. The proxies configured in `deploy` close idle connections after 5 s, so they
-   * never write to a closing one.
+   * Longest idle time of a connection. The proxies configured in `deploy` close idle connections after 5 s, so that
+   * they never write to a connection that is closing.
    */
   keepAlive: 10_000,
   checkEvery: 2000,
@@ -132,7 +132,7 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
     keepAliveTimeout: waits.keepAlive,
     connectionsCheckingInterval: waits.checkEvery,
   });
-  // A client may close its side once it has sent its request. Otherwise Node would then drop the pending response.
+  // A client may close its side once it has sent its request. By default, Node would then drop the pending response.
   (server as typeof server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
   // One more than allowed is enough to see that there are too many.
   server.maxHeadersCount = headerLinesMax + 1;
@@ -151,7 +151,7 @@ const hasBody = ({ headers }: IncomingMessage) =>
   headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 
 /**
- * Returns the client that a request belongs to in the fair queue: its account, or its network if it has no valid key.
+ * Returns the caller's name in the fair queue: the account number, or the network if the caller has no valid key.
  */
 const queueOf = ({ key, client }: Caller) =>
   key === null || key instanceof Problem ? clientNetwork(client.address()) : key.accountNumber;
@@ -269,9 +269,9 @@ function answerParserFaults(
   };
   const faulty = new WeakSet<Socket>();
   /**
-   * Acts after the connection's previous response. If none is pending, waits in the fair queue instead, because
-   * thousands of faults can arrive at once.
-   * @param response previous response, if there is one.
+   * Calls `act` after a pending response, unless that response ends the connection. If none is pending, calls `act`
+   * through the fair queue, because thousands of faults can arrive at once.
+   * @param response the connection's previous response, sent or not; undefined if there is none.
    */
   const inTurn = (socket: Socket, response: ServerResponse | undefined, act: () => void) => {
     if (response === undefined || response.writableFinished)
@@ -285,7 +285,7 @@ function answerParserFaults(
   };
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === "ECONNRESET") return void socket.destroy();
-    // The first fault ends the connection. Bytes that arrive before then are not another fault.
+    // The first fault ends the connection. Bytes that arrive until then are not another fault.
     if (faulty.has(socket)) return;
     faulty.add(socket);
     const { latest, previous } = connections.get(socket) ?? {};
@@ -378,7 +378,7 @@ export function openFairQueue(share = sharePerTurn) {
   };
   return {
     /**
-     * Runs a request at once, or in a later turn if its client has used up its share of the current one.
+     * Runs a request at once, or in a later turn if its client has no share left in the current turn.
      * @param name account number, or a name that contains the client's network.
      */
     enter(name: string | number, run: () => void): void {

@@ -33,8 +33,9 @@ export type Connections = ReturnType<typeof watchConnections>;
  */
 const cutReasons = ["limit", "client_limit", "overrun", "slow_reader"] as const;
 
-/** Maximum number of requests that wait for an earlier response: on one connection, and on all connections together. */
+/** Maximum number of requests on one connection that wait for an earlier response. */
 export const waitingMax = 16;
+/** Maximum number of waiting requests on all connections together. */
 const waitingMaxOfAll = 512;
 
 /**
@@ -48,11 +49,11 @@ const owes = ({ isAnswering, waiting }: Connection) => isAnswering || waiting.le
 
 /**
  * Hands a server's requests to `handle`, its only handler. Starts at most one of a connection's waiting requests in
- * each turn of the event loop, and only once the response before it is closed. This buffers at most one response for
- * each connection. Reads no more from a connection while its requests wait. A single read can hold thousands of
+ * each turn of the event loop, and only once the response before it is closed. So at most one response is buffered for
+ * each connection. Reads no more from a connection while its requests wait, but a single read can hold thousands of
  * requests. Once `waitingMax` or `waitingMaxOfAll` requests wait, a connection that gets another ends with the response
  * to the last one accepted (RFC 9112 §9.3.2).
- * @param takeChunked takes the client network's share for a chunked body; null if there is none left.
+ * @param takeChunked takes a share for a chunked body. Returns a function that gives it back; null if none is left.
  * @param lingerMilliseconds time for a client to read the last response and close its side.
  */
 export function watchConnections(
@@ -90,12 +91,12 @@ export function watchConnections(
     connection.chunked?.giveBack();
     connection.chunked = null;
   };
-  /** Reports whether a chunked body may be parsed. */
+  /** Takes a share for a chunked body until that body ends. Returns false if none is left. */
   const beginChunked = (connection: Connection, request: IncomingMessage): boolean => {
     const giveBack = connection.chunked?.giveBack ?? takeChunked(request);
     if (giveBack === null) return false;
     connection.chunked = { request, giveBack };
-    // Otherwise another connection could bring as many chunks in the same turn of the event loop.
+    // Given back in a later turn of the event loop, so that no other connection brings as many chunks in this one.
     const end = () => connection.chunked?.request === request && endChunked(connection);
     request.once("end", () => setImmediate(end));
     return true;
@@ -168,7 +169,7 @@ export function watchConnections(
   server.on("drop", () => cut.add("limit"));
   return {
     open,
-    /** Count of the connections refused or ended for one of the `cutReasons`. */
+    /** Tally of the connections refused or ended, by reason. */
     cut,
     metrics: [
       gauge("gp_records_connections_open", "Open connections", () => open.size),
@@ -204,7 +205,7 @@ function closeLingering(socket: Socket, milliseconds: number): void {
   };
 }
 
-/** Members of Node's sockets and requests that its types leave out. */
+/** Members of sockets and requests that Node's types leave out. */
 interface ParsedSocket extends Socket {
   parser: { onIncoming(request: ParsedRequest, keepAlive: boolean): number };
 }

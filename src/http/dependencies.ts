@@ -17,9 +17,9 @@ export interface HttpDependencies extends Pick<
   config: Config;
   /** The gateway's reads, which all need a key. */
   reads: readonly Read[];
-  /** Finds the answers that tools of `/mcp` need. */
+  /** Source of the operations' answers, for the tools of `/mcp`. */
   answers: AnswerSource;
-  /** Logs, counts and records a request once its response, with a body of `bytes` bytes, is handed to Node. */
+  /** Logs, counts and records a request whose response was handed to Node. @param bytes size of the response's body. */
   recordRequest(exchange: Exchange, status: number, bytes: number): void;
   /**
    * Sends a response once the counts of this turn of the event loop are committed. Refuses the request if that fails.

@@ -202,7 +202,7 @@ export const parameterComponents = {
   },
 };
 
-/** Answers other than a 200 that all paths have. */
+/** Answers that all paths have besides the 200. */
 export const otherAnswers = {
   304: {
     description: "Unchanged since the answer whose ETag was sent in `If-None-Match`.",

@@ -145,8 +145,9 @@ interface DescribedRead {
   description: string;
   /** Parameters besides `If-None-Match`. */
   parameters?: readonly object[];
-  /** Description of the 200, whose headers and content follow. Its headers default to those of a page. */
+  /** Description of the 200. */
   found: string;
+  /** Headers of the 200; by default those of a page. */
   headers?: object;
   content: object;
   /** Responses that only this path has, or that differ from those of other paths. */

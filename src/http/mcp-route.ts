@@ -151,8 +151,8 @@ const isCall = (message: unknown): boolean =>
   (message as { method?: unknown }).method === "tools/call";
 
 /**
- * Records a tool call in the exchange. Returns a Problem if the caller is refused. Reports any other problem, which is
- * sent as the tool's error for the model to read.
+ * Records a tool call in the exchange. Returns the problem if the caller is refused, otherwise null. Reports any other
+ * problem, which is sent as the tool's error for the model to read.
  */
 function noteCall(
   http: HttpDependencies,

@@ -100,7 +100,7 @@ function openMemorySense(): Sense["memory"] {
   };
 }
 
-/** Returns nine tenths of the memory, in bytes, that the machine or the container has. */
+/** Returns nine tenths of the memory of the machine or the container, in bytes. */
 function memoryMaxByDefault(): number {
   // The value is 0 or huge if there is no constraint.
   const constrained = process.constrainedMemory();

@@ -1,6 +1,6 @@
 /**
- * Serves the public paths: landing page, docs, errors, changelog, privacy, OpenAPI description, feed, assets and health
- * checks.
+ * Serves the public paths: landing page, docs, errors, changelog, privacy, llms.txt, OpenAPI description, feed, assets
+ * and health checks.
  */
 import { brotliQualityMax, compress, negotiateBody } from "#gateway/answer-cache.ts";
 import {
@@ -90,7 +90,7 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Returns the feed of changes. */
+/** Returns the feed of changes. @throws Problem 503 while no records are published. */
 async function feedOf(http: HttpDependencies): Promise<string> {
   const { changesFeed } = await import("#pages/atom.ts");
   const { version, updatedAt } = served(http).parts;

@@ -33,7 +33,6 @@ export interface Route {
 /** Label of pages, health checks, unknown paths and unreadable requests in metrics. */
 export const otherPaths = "other";
 
-/** Methods of a read-only path. */
 export const readMethods = ["GET", "HEAD", "OPTIONS"];
 
 export type Router = ReturnType<typeof openRouter>;
@@ -63,11 +62,11 @@ export interface Exchange {
   readonly target: string;
   /** Decoded path; null if it is not valid percent-encoded UTF-8. */
   readonly path: string | null;
-  /** Route of its path; null if there is none. */
+  /** Route of the path; null if there is none. */
   route: Route | null;
   /**
-   * Body of a POST; empty for other methods. Rejects with a Problem if it is too large, if its network sends too many at
-   * once, or if the connection ends before it does.
+   * Body of a POST; empty for other methods. Rejects with a Problem if the body is too large, if the client network
+   * sends too many bodies at once, or if the connection ends before the body.
    */
   body: Promise<Buffer>;
   /** Sender and key; null on paths that need no key, and until the key is looked up. */
@@ -120,7 +119,6 @@ function withoutAuthority(url: string): string {
   return target.startsWith("/") ? target : `/${target}`;
 }
 
-/** Returns the path of a target as sent. */
 export const sentPath = (target: string): string => target.split("?", 1)[0]!;
 
 function decodedPath(target: string): string | null {
@@ -234,7 +232,7 @@ function misplacedKey({ url = "", headers }: IncomingMessage): string | undefine
 /**
  * Returns the client's address: the peer's or, if the peer is a trusted proxy, the right-most address in
  * `X-Forwarded-For` that is not a trusted proxy's. A client can forge all addresses further left. Returns the peer's
- * address if there is none, or if an entry further right is not an address.
+ * address if the header has no such address, or if an entry further right is not an address.
  */
 export function clientAddress(
   { socket, headers }: IncomingMessage,

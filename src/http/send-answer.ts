@@ -18,7 +18,7 @@ import type { Exchange } from "./routes.ts";
 /** An answer with its own headers. `sendAnswer` adds the headers that every response has. */
 export type HttpAnswer = Omit<Content, "kind">;
 
-/** Sends an answer. If it has quota headers, waits until the counts are committed. */
+/** Sends an answer. If the exchange has quota headers, waits until the counts are committed. */
 export function sendAnswer(
   http: HttpDependencies,
   exchange: Exchange,
