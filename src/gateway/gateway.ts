@@ -1,17 +1,17 @@
 /**
- * Takes a question from its key to finished bytes. Every transport reaches the records through it. A question passes
- * these stages in the order of the contract. Stages 2 to 4 may refuse it:
+ * Takes a question from its key to finished bytes. Every read that needs a key comes here, over HTTP and MCP alike. A
+ * question passes these stages in the order of the contract. Stages 2 to 4 may refuse it:
  * 1. `identify` looks up the key. It refuses nothing yet: unknown paths and methods are refused first.
  * 2. `counted` authorizes the caller, or refuses it: a 401, a 403, a 429 after too many wrong keys, or a 503 if the key
  *    cannot be looked up.
- * 3. It charges the quota with one request, or with the `cost`. A request refused here uses no quota.
+ * 3. `counted` charges the quota with one request, or with the `cost`. A request refused here uses no quota.
  * 4. `find` chooses the format, reads the parameters, takes one dataset, and compares entity tags.
  * 5. `finish` encodes the body and adds the headers.
  *
- * Stages 1 to 4 are synchronous while counts and keys are in memory. With a shared store, stage 1 may wait for
- * PostgreSQL, and stage 3 waits for PostgreSQL or Valkey. Stage 4 may wait for the file of an export, or for evidence
- * that another thread reads; stage 5 for compression. Each question takes one reference to the dataset, so no answer
- * mixes two datasets.
+ * Stages 1 to 3 are synchronous while counts and keys are in memory. With a shared store, stage 1 may wait for
+ * PostgreSQL, and stage 3 waits for PostgreSQL or Valkey. Stage 4 may wait for values that a list reads in steps, or
+ * for evidence that another thread reads; stage 5 for compression, or for the file of an export. Each question takes
+ * one reference to the dataset, so no answer mixes two datasets.
  *
  * An answer may be sent only after `Counters.commit`; the transport ensures that. A question that cannot be counted
  * gets a 503. An internal error in `find` is an outcome like any refusal, so it still carries the quota status.
@@ -103,11 +103,11 @@ export function openGateway(dependencies: GatewayDependencies) {
       }
     },
     /**
-     * Checks the key and charges the quota. Calls `find` if the question is admitted. An error that it throws becomes
-     * the result.
+     * Checks the key and charges the quota. Calls `find` if the question is admitted. An error that `find` throws
+     * becomes the result.
      * @param cost returns the number of requests that the question counts as, at most `greatestRequest`; 1 if omitted.
-     *   Returns a Problem if the key may not ask the question; nothing is counted then. Called only for an accepted key.
-     *   An error that it throws becomes the result of a question that counts as one request.
+     *   Returns a Problem if the key may not ask the question; nothing is counted then. Called only for accepted keys.
+     *   If `cost` throws an error, the error becomes the result, and the question counts as one request.
      */
     counted<Q extends { caller: Caller }, A>(
       question: Q,
@@ -136,7 +136,7 @@ export function openGateway(dependencies: GatewayDependencies) {
     },
     /**
      * Charges an account for at most `greatestRequest` requests without a key, such as a download from a page. The
-     * caller must have checked who asks. Returns null if the question cannot be counted and must be refused.
+     * caller must have checked who asks. Resolves to null if the question cannot be counted and must be refused.
      */
     charge: (account: number, quotas: Quotas, requests: number): Promise<QuotaStatus | null> =>
       Promise.try(() => counters.take(account, quotas, requests)).catch(() => null),

@@ -49,9 +49,9 @@ export const headerPairs = (lines: HeaderLines): [string, string][] =>
 const policyFields = new WeakMap<Quotas, string>();
 
 /**
- * Returns `RateLimit-Policy` and `RateLimit`, with each window's remaining requests and the seconds until it resets
- * (draft-ietf-httpapi-ratelimit-headers-11, structured fields). Builds the policy once for each `quotas` object. Checks
- * nothing, because all names and numbers are the service's own.
+ * Returns `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11, structured fields). The latter
+ * has each window's remaining requests, and the seconds until the oldest counted one leaves the window. Builds the
+ * policy once for each `quotas` object. Checks nothing, because all names and numbers are the service's own.
  */
 export function quotaHeaders({ quotas, status }: NonNullable<Outcome<unknown>["counted"]>) {
   const policies = policyFields.getOrInsertComputed(quotas, () =>

@@ -33,7 +33,7 @@ import {
   unchanged,
 } from "./reads.ts";
 
-/** Returns a Problem if the plan of the caller's account does not include changes. */
+/** Returns a Problem if the key is valid but its plan does not include changes. Returns undefined otherwise. */
 export function changesRefusal({ key }: Caller): Problem | undefined {
   if (key === null || key instanceof Problem || key.mayReadChanges) return undefined;
   return new Problem(
@@ -52,8 +52,8 @@ export function changesRead(dependencies: ReadDependencies): Read {
     const datasetVersion = parts.version;
     const publications = changes.list(datasetVersion);
     const { limit, offset } = query;
-    // The list can change without a new dataset: when an earlier one is served again, or when old publications are
-    // removed. A new publication fills in its predecessor's hash before its own dataset is served.
+    // The list can change without a new dataset: when an earlier dataset is served again, or when old publications
+    // are removed. A new publication fills in its predecessor's hash before its own dataset is served.
     const last = publications.at(-1);
     const state = `${publications[0]?.published_at} ${last?.published_at} ${last?.hash} ${publications.length}`;
     const tag = answerTag(datasetVersion, "changes", `${limit} ${offset} ${state}`, json.name);
@@ -76,7 +76,7 @@ interface TaggedPart extends StepPart {
   tag: string;
 }
 
-/** Returns the read that serves steps. Sent changes count as one request for every 100, rounded up. */
+/** Returns the read that serves steps. Every 100 changes sent count as one request, rounded up, and at least one. */
 export function stepsRead(dependencies: ReadDependencies): Read {
   const { gateway, operations, changes } = dependencies;
   return {

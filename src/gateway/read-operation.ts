@@ -46,7 +46,7 @@ export function openReads(dependencies: ReadDependencies, answers: AnswerSource)
   ];
 }
 
-/** Reports whether an operation filters or sorts by values that are read from the documents, as those of GPs are not. */
+/** Reports whether an operation may read values from the documents: to sort, or for filters other than `gpFilters`. */
 const readsValues = ({ filters, sorts }: Operation): boolean =>
   sorts !== null || Object.keys(filters).some((name) => !(name in gpFilters));
 
@@ -152,7 +152,7 @@ function explainRead(dependencies: ReadDependencies): Read {
   return { path: `${explainPath}/*`, name: "explain", hasAlias: true, ask };
 }
 
-/** Explains a record. @throws Problem 404 if no GP, principal or project has the id; 500 if its evidence is damaged. */
+/** Explains a record. @throws Problem 404 if no GP, principal or project has the id; 500 if evidence is damaged. */
 export async function explained(
   { explain, operations }: Pick<ReadDependencies, "explain" | "operations">,
   id: string,
@@ -176,8 +176,8 @@ const parsedMax = 5000;
 const keptLengthMax = 300;
 
 /**
- * Returns a function that parses query strings and caches the results, because the same string always means the same
- * query of an operation. Does not cache faulty queries.
+ * Returns a function that parses query strings and caches the results, because the same string means the same query of
+ * an operation. Does not cache faulty queries, long ones, or those with a relative date.
  */
 function openParsedQueryCache({
   model,
@@ -209,7 +209,6 @@ function parsedQuery(operation: Operation, query: Query) {
   let tag = "";
   return {
     query,
-    /** Returns the entity tag of the answer. */
     tagFor(datasetVersion: string, format: Format): string {
       if (datasetVersion !== taggedVersion || format !== taggedFormat) {
         tag = answerTag(datasetVersion, operation.name, canonical, format.name);

@@ -100,7 +100,7 @@ export interface ReadDependencies {
 type Tagged = Pick<SentBody, "tag" | "datasetVersion">;
 
 /**
- * Returns a dataset's answer if the client or the cache has it; null otherwise.
+ * Returns a dataset's answer from the cache, or only its tag if the client has the answer. Returns null otherwise.
  * @param knownTags `If-None-Match` of the client.
  */
 export function knownAnswer(
@@ -149,7 +149,7 @@ export const replyOf = (
 });
 
 /**
- * Returns a read's `ask`, which counts the question, finds its answer and encodes it.
+ * Returns a read's `ask`, which counts the question, finds the answer and encodes it.
  * @param find checks format, parameters and dataset, in this order. Throws a Problem if one of them is wrong.
  */
 export const asking =
