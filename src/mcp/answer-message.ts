@@ -43,7 +43,7 @@ export function openMcp(dependencies: ToolDependencies) {
       throw noSuchTool;
     })) as CallOutcome;
   return {
-    /** Answers a message. A faulty message or an unknown tool gets a JSON-RPC error, other failed calls a tool error. */
+    /** Answers a message. Faulty messages and unknown tools get a JSON-RPC error, other failed calls a tool error. */
     async answer({ message, caller, headers, requestId }: McpMessage): Promise<McpReply> {
       let called: McpReply["called"] = null;
       const call = async (name: string) => {
@@ -52,7 +52,7 @@ export function openMcp(dependencies: ToolDependencies) {
         const { result } = called;
         if (result.kind === "answer") return resultOf(result.answer);
         if (result.problem === noSuchTool) throw unknownTool(name, tools);
-        // A problem has its body as over HTTP, for the model to read.
+        // A problem has the same body as over HTTP, for the model to read.
         const text = JSON.stringify(problemBody(result.problem, requestId));
         return { content: [{ type: "text", text }], isError: true };
       };

@@ -38,7 +38,7 @@ interface ToolHint extends Omit<Hint, "code"> {
 
 /**
  * Returns the structured content of an answer, as JSON: `notice`, `data`, `pagination` and `meta` as over HTTP, and
- * `rest`, which says to call `tool` again.
+ * `rest`, which says to call `tool` again; null if nothing is left.
  * @param found positions of the records on the requested page.
  */
 export function writeAnswer(
