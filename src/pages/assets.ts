@@ -38,7 +38,7 @@ export type AssetName = (typeof names)[number];
 
 let known: readonly ReturnType<typeof readAsset>[] | undefined;
 
-/** Returns all assets. Reads the files, a few kilobytes each, only once. */
+/** Returns all assets. Reads the files only once. */
 export const readAssets = () => (known ??= names.map(readAsset));
 
 /** Returns the path under which an asset is served, such as `/assets/style.0123456789abcdef.css`. */
@@ -76,5 +76,5 @@ const readOfPackage = (font: string, path: string): Buffer =>
     new URL(import.meta.resolve(`@fontsource-variable/${font.split("-latin")[0]}/${path}`)),
   );
 
-/** Comments on their own lines, indentation and empty lines: up to a quarter of a style sheet. */
+/** Comments that take exactly one line, indentation and empty lines: up to a quarter of a style sheet. */
 const forReaders = /^(?:\s+|\/\/.*\n|\/\*.*\*\/\n)+/gm;

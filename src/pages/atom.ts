@@ -83,7 +83,7 @@ export function changesFeed(
   return atomFeed({ id, title, self: address, updatedAt, entries }, "gp-records");
 }
 
-/** Returns counts such as `gp: 12 added, 31 changed, 1 merged; signal: 105 added`. */
+/** Returns counts such as `gp: 12 added, 31 changed, 1 merged; signal: 105 added`, or a sentence if there are none. */
 function contentOf({ step }: Publication): string {
   if (step === null) return "The changes of this publication are not known.";
   const kinds = Object.entries(step.counts).map(([kind, counts]) => {

@@ -19,7 +19,7 @@ const jsonText = (value: unknown): string =>
     (_, list: string) => `[${list.replace(/\n\s+/g, " ")}]`,
   );
 
-/** Returns a block of JSON whose texts, but not its names, are in colour. */
+/** Returns a block of JSON with texts, but not names, in colour. */
 export function jsonBlock(label: string, value: unknown): Html {
   const parts = jsonText(value).split(/("(?:[^"\\\n]|\\.)*":?)/);
   const coloured = parts.map((part, i) =>
@@ -30,7 +30,6 @@ export function jsonBlock(label: string, value: unknown): Html {
 
 /** Placeholder for an origin that only the browser knows. */
 const unknownOrigin = "https://YOUR_HOST";
-/** Placeholder for an API key. */
 const unknownKey = "YOUR_KEY";
 
 /** Returns the service's origin for use in code. @param publicUrl null for a placeholder that a script can replace. */

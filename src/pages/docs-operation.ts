@@ -102,7 +102,7 @@ export const explainPage = (site: Site, publicUrl: string | null): string =>
       ${jsonBlock("Example of an explanation", exampleExplanation)}`,
   });
 
-/** Returns the page at `/docs/vocabulary`, which needs no key. Open values are only examples: real ones come from records. */
+/** Returns the page at `/docs/vocabulary`, which needs no key. Its tags, themes and markets are only examples. */
 export const vocabularyPage = (site: Site, publicUrl: string | null): string =>
   docsLayout({
     site,
@@ -175,7 +175,7 @@ export const codeTable = (
     ]),
   });
 
-/** Some of the errors that every operation may answer. */
+/** Some of the errors that every operation may return. */
 const commonErrors = ["invalid-parameters", "api-key-missing", "quota-exceeded"] as const;
 
 /** A parameter or member: its names, its type or values, and its meaning. */
@@ -281,7 +281,7 @@ function typeCell(schema: MemberSchema): Part {
   return html`${schema.items === undefined ? "one" : "list"} of ${valueWords(values)}`;
 }
 
-/** Returns the values of a closed list. Those of records are long and shared, so there is a link to them. */
+/** Returns the values of a closed list. For a list on the vocabulary page, returns a link, because it may be long. */
 function valueWords(values: readonly string[]): Html {
   const listed = valueLists.find(
     (one) => one.values.map(({ value }) => value).join() === values.join(),
@@ -291,7 +291,7 @@ function valueWords(values: readonly string[]): Html {
     : html`<a href="/docs/vocabulary#${anchorOf(listed)}">${values.length} values</a>`;
 }
 
-/** Maximum number of members of an inner object. Larger objects are records, which have tables of their own. */
+/** Largest inner object whose members are listed, in members. Larger objects are records, with lists of their own. */
 const innerMembersMax = 10;
 
 function innerMembers({ properties, items }: MemberSchema): Part {

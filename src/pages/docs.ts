@@ -298,7 +298,7 @@ const headerTable = ({ name, quota, seconds }: QuotaWindow): Html =>
     ],
   });
 
-/** Filters of the operations that are compared as whole values. */
+/** Filters by GP whose values are compared as a whole. */
 const wholeValues = Object.keys(gpFilters).filter((name) => name !== "gp_name");
 
 /** Meanings of the hint codes; backticks mark code. */

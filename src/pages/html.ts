@@ -57,7 +57,7 @@ function markupOf(part: Part, before: string): string {
   if (typeof part === "object") return part.map((one) => markupOf(one, before)).join("");
   const text = String(part);
   if (!bidirectional.test(text) || textAlone.test(before)) return escapeText(text);
-  // An isolate in the text could end this one, which shields the surrounding text from the text's direction.
+  // An isolate in the text could end the `bdi`, which shields the surrounding text from the direction of this text.
   return `<bdi>${escapeText(text.replace(/[\u2066-\u2069]/g, ""))}</bdi>`;
 }
 

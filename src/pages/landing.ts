@@ -29,7 +29,7 @@ export interface ServiceFacts extends KeyFacts {
   dataset: { version: string; updated_at: string; records: EachKind<number> } | null;
   /** Sources of the records; empty without a dataset. */
   sources: Sources;
-  /** Records to show; null if not everybody may see them. */
+  /** Records to show; null if there are none, or if not everybody may see them. */
   records: LandingRecords | null;
   /** Public origin (and path) of the service, without a trailing slash; null if it is unknown. */
   publicUrl: string | null;
@@ -123,7 +123,7 @@ function questionList(records: LandingRecords | null): Html {
   </ul>`;
 }
 
-/** Returns the sources, what they cover and what they do not, and whom to ask. */
+/** Returns the sources, what they cover and whom to ask. Returns false without a dataset. */
 const coverage = ({ sources, dataset, site }: ServiceFacts): Part =>
   dataset !== null &&
   html`${table({
@@ -246,8 +246,8 @@ const monthsShown = 24;
 const peopleRead = 500;
 
 /**
- * Reads the number of GPs by market, the latest signals, the number of signals by month and kind, and a person with
- * several GPs. Lets other work run in between.
+ * Reads the number of GPs by market with a known place, the latest signals, the number of signals by month and kind,
+ * and a person with several GPs, if one is found. Lets other work run in between.
  */
 export async function readLandingRecords(model: ReadModel) {
   const { documents, updatedAt } = model.parts;

@@ -29,8 +29,9 @@ interface PageContent {
   side?: Side;
   /** True for a page that is little more than a short form. */
   isNarrow?: boolean;
-  /** Scripts in addition to those of every page; likewise `styles`. */
+  /** Scripts in addition to those of every page. */
   scripts?: readonly AssetName[];
+  /** Style sheets in addition to those of every page. */
   styles?: readonly AssetName[];
   /** Last entry of the top bar; by default a link to the account. */
   account?: Part;
@@ -142,7 +143,7 @@ function head({ site, title, description, scripts = [], styles = [] }: PageConte
   </head>`;
 }
 
-/** Marks a link on its own page and on pages at and below its parts. @param parts paths; by default the link's own. */
+/** Returns a link's `aria-current`: `page` on its own page, `true` on others at or below `parts`; otherwise false. */
 export function current(link: string, path: string, parts: readonly string[] = [link]): Part {
   if (link === path) return html`aria-current="page"`;
   return parts.some((part) => `${path}/`.startsWith(`${part}/`)) && html`aria-current="true"`;

@@ -1,4 +1,4 @@
-/** Maps of the United States: places as circles over outlines that were projected when the project was built. */
+/** Maps of the United States: places as circles over the projected outlines that packaging/draw-map.ts draws. */
 import { geoAlbersUsa } from "d3-geo";
 import { assetPath } from "./assets.ts";
 import { html, type Part } from "./html.ts";
@@ -25,7 +25,7 @@ interface UsMap {
   height: number;
   /** True to show only the part of the country with the places. */
   isClose?: boolean;
-  /** Number of places that are named, the largest first. */
+  /** Maximum number of places that are named: chosen ones first, then the largest. */
   namesMax: number;
   /** Radius of the largest circle, in pixels. */
   radiusMax: number;
@@ -37,7 +37,7 @@ const corners = [
   { x: 0, y: 0 },
   { x: 9750, y: 6100 },
 ];
-/** Minimum width of the shown part of the country, about 900 km. A closer view would often show no border. */
+/** Minimum width of the shown part of the country, about 1000 km. A closer view would often show no border. */
 const closest = 2000;
 
 /** Returns a map of places. Leaves out places outside the country. Returns null if none are left. */
@@ -94,7 +94,7 @@ function drawn({ x, y, radius, label, name = label, count, href, isChosen }: Cir
 /** Estimate of a letter's width, in pixels. */
 const letter = 6.5;
 
-/** Returns the names that fit beside their circles without overlapping, largest place first. */
+/** Returns the names that fit beside their circles without overlapping, those of chosen and of large places first. */
 function namesOf(circles: readonly Circle[], { namesMax, width }: UsMap): Part {
   const taken: { left: number; right: number; y: number }[] = [];
   const names: Part[] = [];

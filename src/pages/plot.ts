@@ -34,7 +34,7 @@ export const signalGroups = (Object.keys(typesByHue) as SignalHue[]).map((hue) =
 export const hueOf = (type: string): SignalHue =>
   signalGroups.find(({ types }) => types.includes(type))?.hue ?? "news";
 
-/** Hue of a series. Refused requests and removed records are hatched; their page must contain `hatching`. */
+/** Hue of a series. Refused requests and removed records are hatched; a page with them must contain `hatching`. */
 type Hue = SignalHue | "accent" | "ink" | "line-2" | "hatched";
 
 const paint = (hue: Hue): string => (hue === "hatched" ? "url(#hatch)" : `var(--${hue})`);
@@ -61,7 +61,7 @@ interface Series {
 
 interface Column {
   label: string;
-  /** Short label below the column; columns without one have no label. */
+  /** Short label below the column; undefined for none. */
   tick?: string | undefined;
   /** A number for each series. */
   values: readonly number[];
@@ -81,10 +81,10 @@ export interface ColumnPlot extends Words {
   format?: Format;
 }
 
-/** Height of a drawing with an axis. */
+/** Height of a drawing with an axis, in pixels. */
 const height = 132;
 
-/** Returns stacked columns. One series makes plain columns or a histogram. Its table leaves out empty columns. */
+/** Returns stacked columns. One series makes plain columns or a histogram. The table leaves out empty columns. */
 export function columnPlot(given: ColumnPlot): Html {
   const { head, series, columns, columnsMin = 0, format = grouped, ...words } = given;
   const end = axisEnd(Math.max(1, ...columns.map(({ values }) => sumOf(values))));
@@ -219,8 +219,8 @@ const unitMonths = { month: 1, quarter: 3, year: 12 } as const;
 
 /**
  * Returns the last `count` periods up to and including that of a day, oldest first. `from` and `until` are a period's
- * first and last month as `YYYY-MM`, or just its year, so that dates without a month fall in it. `tick` is the year, to
- * be shown below the first period of that year.
+ * first and last month as `YYYY-MM`, or just its year, so that dates without a month fall in it. `tick` is the year if
+ * it is to be shown below the period, which is then the first of that year; otherwise undefined.
  */
 export function periodsUntil(day: string, unit: keyof typeof unitMonths, count: number) {
   const months = unitMonths[unit];
@@ -249,7 +249,7 @@ export function periodsUntil(day: string, unit: keyof typeof unitMonths, count: 
 const monthText = (index: number): string =>
   `${Math.floor(index / 12)}-${String((index % 12) + 1).padStart(2, "0")}`;
 
-/** Returns the smallest of 1, 2, 4, 6, 8 and 10 times a power of ten that reaches `highest`: an axis's end. */
+/** Returns the end of an axis: the smallest of 1, 2, 4, 6, 8 and 10 times a power of ten that reaches `highest`. */
 export function axisEnd(highest: number): number {
   const unit = 10 ** (String(highest).length - 1);
   return unit * [1, 2, 4, 6, 8, 10].find((step) => step * unit >= highest)!;
@@ -265,7 +265,7 @@ const axis = (end: number, format: Format): Part =>
 /** Maximum number of years that have a label. */
 const yearsMax = 7;
 
-/** Returns a function that gives a day's place between two days, from 0 to 1, and the years to label. */
+/** Returns the years to label, and a function that returns a day's place between two days, from 0 to 1. */
 function timeScale(from: string, until: string) {
   const [begin, end] = [Date.parse(from), Date.parse(until)];
   const length = Math.max(1, end - begin);

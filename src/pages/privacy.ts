@@ -10,18 +10,18 @@ export interface PrivacyFacts {
   site: Site;
   /** Sources of the records; empty without a dataset. */
   sources: Sources;
-  /** Zero for no request log. */
+  /** Days that the request log is kept; 0 for no request log. */
   usageLogDays: number;
   usageLogParameters: boolean;
   totalsDays: number;
-  /** Zero for ever. */
+  /** Days that entries of the audit log are kept; 0 for ever. */
   auditDays: number;
   /** Number of published datasets that are kept; 0 for all. */
   datasetsKeep: number;
   changesDays: number;
   sessionDays: number;
   knownBrowserDays: number;
-  /** Days after the link has expired. */
+  /** Days that a link is kept after it has expired. */
   endedLinkDays: number;
 }
 

@@ -21,7 +21,7 @@
   };
 
   /**
-   * Returns the form's path and query. Leaves out empty fields, so that the service's defaults apply. Sends a line of
+   * Returns the form's path and query. Leaves out empty fields, so that the service's defaults apply. Keeps a line of
    * `name=value` as it is, even if it has no value, so that the service names the fault.
    */
   const targetOf = () => {
@@ -93,7 +93,7 @@
     body.replaceChildren(...nodes);
   };
 
-  /** The last request. Only its answer is shown, even if an earlier answer arrives later. */
+  /** Latest request. Only its answer is shown, even if the answer to an earlier one arrives later. */
   let lastSent;
   const send = async () => {
     const turn = (lastSent = {});

@@ -1,4 +1,4 @@
-/** Suggests records while somebody types a name, as a combobox with a list. If a lookup fails, the list stays as it is. */
+/** Suggests records while somebody types a name, as a combobox with a list. The list stays if a lookup fails. */
 {
   const waitMilliseconds = 120;
 
