@@ -1,6 +1,6 @@
 /**
- * The thread that writes files of records: NDJSON, CSV and Parquet here, a workbook in `workbook.ts`. Its memory is
- * limited, and is returned to the system when it ends.
+ * The thread that writes files of records: NDJSON, CSV and Parquet here, a workbook in `workbook.ts`. The thread's
+ * memory is limited, and is returned to the system when the thread ends.
  */
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";

@@ -60,7 +60,7 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
       .filter(isOffered)
       .sort((a, b) => Number(b.version === current) - Number(a.version === current));
   };
-  /** Reports whether a pinned dataset can be read. Returns false if its file has another format or another size. */
+  /** Reports whether a pinned dataset can be read: its file is there, with the known size and this program's format. */
   const isReadable = ({ version, bytes }: Generation) => {
     const path = catalogue.pathOf(version);
     return statSync(path, { throwIfNoEntry: false })?.size === bytes && isOwnFormat(path);

@@ -25,7 +25,7 @@ export function openRecordSource(path: string, generation: Generation) {
     /** Yields the records of a kind in display order as pieces of NDJSON, byte for byte as in the API's `data`. */
     lines: (kind: RecordKind) => inPieces(documents(kind).map((document) => `${document}\n`)),
     records: (kind: RecordKind) => parsed(documents(kind)),
-    /** Yields the same records, parsed. Leaves out the records that GPs embed, which are most of the bytes. */
+    /** Yields the records of a kind, parsed. Leaves out the records that GPs embed, which are most of the bytes. */
     ownRecords: (kind: RecordKind) => parsed(documents(kind, false)),
     countLinks(kind: RecordKind): number {
       const count = db.prepare("select length(bytes) / 4 as links from array where name = ?");
@@ -42,7 +42,7 @@ export function openRecordSource(path: string, generation: Generation) {
   };
 }
 
-/** Returns the schema of a source's own records. Those that a GP embeds are linked to it by their `gps`. */
+/** Returns the schema of what `ownRecords` yields. Records that the API embeds in a GP name that GP in `gps`. */
 export const ownSchemaOf = (kind: RecordKind) =>
   kind === "gp" ? ListedGp : declarations[kind].schema;
 

@@ -35,7 +35,7 @@ const resourceLimits = { maxYoungGenerationSizeMb: 3, maxOldGenerationSizeMb: 64
 /**
  * Runs an export.
  * @param signal signal that stops the export. The next export of the same file overwrites an unfinished one.
- * @throws DatasetFault if the dataset cannot be read, or is too large for a workbook.
+ * @throws DatasetFault if the dataset cannot be read, or is too large for a workbook; an Error if the export stops.
  */
 export async function runExport(order: ExportOrder, signal?: AbortSignal): Promise<ExportedFile[]> {
   signal?.throwIfAborted();

@@ -1,4 +1,4 @@
-/** Writes records as a workbook (xlsx, ECMA-376): a sheet for each kind, one for links, and one about the workbook. */
+/** Writes a workbook (xlsx, ECMA-376): a sheet for each kind of record, for funds, for links and about the workbook. */
 import { Readable } from "node:stream";
 import { ZipFile } from "yazl";
 import { looksLikeFormula } from "#csv.ts";
@@ -51,7 +51,7 @@ export async function writeWorkbook(
   for await (const piece of workbookPieces(sheets, time)) output.write(piece);
 }
 
-/** Yields a workbook of sheets in pieces. Their rows are read one after another. @param mtime time of its files. */
+/** Yields a workbook in pieces. Reads rows one after another. @param mtime time of the files inside the workbook. */
 export function workbookPieces(sheets: readonly Sheet[], mtime: Date): AsyncIterable<Buffer> {
   const zip = new ZipFile();
   const options = { mtime };
@@ -165,7 +165,7 @@ const dayLength = "2026-03-31".length;
 const firstDay = Date.UTC(1899, 11, 30);
 const firstAgreed = Date.UTC(1900, 2, 1);
 
-/** Returns a day, or time in UTC, as a number; the text itself if it is neither, or programs disagree on its number. */
+/** Returns a day or a time in UTC as a number. Returns any other text, or a day before March 1900, unchanged. */
 function momentOf(text: string | null): SheetCell {
   if (text === null || text.length < dayLength) return text;
   const milliseconds = Date.parse(text);
