@@ -86,7 +86,7 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
     };
     const [file] = await runExport(order, closing.signal);
     if (!catalogue.has(version)) {
-      // The dataset was removed meanwhile, because of a suppression.
+      // The dataset was removed meanwhile, for instance because of a suppression.
       remove(folder);
       throw noDataset(version);
     }

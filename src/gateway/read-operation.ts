@@ -152,7 +152,10 @@ function explainRead(dependencies: ReadDependencies): Read {
   return { path: `${explainPath}/*`, name: "explain", hasAlias: true, ask };
 }
 
-/** Explains a record. @throws Problem 404 if no GP, principal or project has the id; 500 if evidence is damaged. */
+/**
+ * Explains a record.
+ * @throws Problem 404 if no GP, principal or project has the id; 500 if its evidence is damaged; 503 if `explain` does.
+ */
 export async function explained(
   { explain, operations }: Pick<ReadDependencies, "explain" | "operations">,
   id: string,
@@ -201,7 +204,7 @@ function openParsedQueryCache({
   };
 }
 
-/** Returns a query that caches its latest tag, because most queries are asked of one dataset in one format. */
+/** Returns a query that caches the latest answer's tag, because most queries are asked of one dataset in one format. */
 function parsedQuery(operation: Operation, query: Query) {
   const canonical = canonicalQuery(query);
   let taggedVersion = "";

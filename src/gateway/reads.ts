@@ -93,7 +93,7 @@ export interface ReadDependencies {
   explain(id: string): Promise<Explanation | null | undefined>;
   /** Exports of whole datasets; null if they are not offered. */
   offers: ExportOffers | null;
-  /** Reports whether the service is stopping, which also stops exports in progress. */
+  /** Reports whether the service is starting or stopping. Exports in progress end when it stops. */
   isStopping(): boolean;
 }
 

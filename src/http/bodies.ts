@@ -6,10 +6,7 @@ import { malformed, Problem, unavailable } from "#problems.ts";
 import { isLeftUnread, leaveUnread } from "./connections.ts";
 import { clientAddress, noBody, type Route } from "./routes.ts";
 
-/**
- * Maximum size of most request bodies: 64 KiB. Limits forms of the account pages, messages to `/mcp`, and bodies that
- * no route reads.
- */
+/** Maximum size of a request body, unless its route sets another: 64 KiB. */
 const bodyBytesMax = 64 * 1024;
 
 export const bodyMaximum = (route: Route | null): number => route?.bodyBytesMax ?? bodyBytesMax;

@@ -17,7 +17,7 @@ const targetBytesMax = 8192;
 export const headerLinesMax = 48;
 
 /**
- * Checks a request. Answers an OPTIONS request itself, and then returns true.
+ * Checks a request. Answers an OPTIONS request itself. Returns true if it has answered, otherwise false.
  * @throws Problem if the request cannot be served.
  */
 export function checkRequest(

@@ -21,7 +21,7 @@ interface Connection {
   latest: ServerResponse | undefined;
   /** Response to the request before the latest. */
   previous: ServerResponse | undefined;
-  /** Latest request with a chunked body, until that body has ended. */
+  /** Latest request with a chunked body, and what gives its share back; null once that body has ended. */
   chunked: { request: IncomingMessage; giveBack: () => void } | null;
 }
 

@@ -56,7 +56,7 @@ interface ToolDeclaration extends Pick<TakesParameters, "filters"> {
   sorts?: TakesParameters["sorts"];
   /** Maximum number of entries on a page; the operator's setting if omitted. */
   limitMax?: number;
-  /** Returns a Problem if the caller may not use the tool. */
+  /** Returns a Problem if the caller may not use the tool, otherwise undefined. */
   refusal?(caller: Caller): Problem | undefined;
   /** Returns the number of requests that a call counts as; one if left out. */
   cost?(values: GivenValues): number;

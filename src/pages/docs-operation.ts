@@ -305,7 +305,7 @@ interface TryIt {
   /** Path and query of the example. */
   target: string;
   publicUrl: string | null;
-  /** One field for each parameter; null for a path without parameters. */
+  /** Fields for the parameters; null for a path without parameters. */
   fields: Part;
   /** Example that the answer replaces. */
   example: Html;
@@ -347,7 +347,7 @@ const tryIt = ({ path, target, publicUrl, fields, example }: TryIt): Html =>
       </details>
     </section>`;
 
-/** Returns a field for each parameter. The optional ones unfold. */
+/** Returns a field for each parameter. Those that the example does not use unfold. */
 function fieldsOf(operation: Operation, { pageSizeMax }: OperationFacts): Part {
   const fieldOf = (name: string): Html => {
     const value = operation.example[name];
@@ -371,7 +371,7 @@ function fieldsOf(operation: Operation, { pageSizeMax }: OperationFacts): Part {
   return [first.map(fieldOf), folded(counted(more.length, "more parameter"), rest)];
 }
 
-/** Returns a field for all parameters of a list, because most requests use two or three of dozens. */
+/** Returns one field for all parameters of a list, because most requests use two or three of dozens. */
 function pairsField({ example }: Operation): Html {
   const lines = Object.entries(example).map(([name, value]) => `${name}=${value}`);
   return html`<label

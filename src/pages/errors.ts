@@ -128,7 +128,7 @@ const faultCodes = (): Html =>
 interface Explanation {
   /** The error's causes, and what to do about each. */
   meaning: string;
-  /** Answer to "Send the same request again?"; by default, no, because the request has to be changed first. */
+  /** Answer to "Send the same request again?"; "No. Change the request first." by default. */
   again?: string;
   /** Answer to "Did the request count against the quota?"; "No." by default. */
   counted?: string;

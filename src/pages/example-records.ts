@@ -1,4 +1,4 @@
-/** One invented record of each kind, an explanation, a vocabulary, and what an answer says of its dataset. */
+/** One invented record of each kind, an explanation, a vocabulary, and the `meta` of an answer. */
 import { apiVersion } from "#operations/versions.ts";
 import type { Vocabulary } from "#operations/vocabulary.ts";
 import { declarations, membersOf, type RecordOf, valueLists } from "#records/declarations.ts";
