@@ -1,4 +1,4 @@
-/** Tidies the text of cells without changing its meaning, and reads templates for it. */
+/** Tidies the text of cells without changing its meaning, and reads templates that combine cells. */
 
 const untidy = /^\s|\s$|\s\s|[^\S ]/;
 

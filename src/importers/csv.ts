@@ -156,7 +156,6 @@ export async function* readRows(file: string, mapping: TableFormat): AsyncGenera
   }
 }
 
-/** Format of a table. */
 type TableFormat = Pick<Mapping, "delimiter" | "encoding" | "quotes">;
 
 function formatOf({ delimiter = ",", quotes = delimiter !== "\t" }: TableFormat): Options {

@@ -11,8 +11,8 @@ const monthNames =
 const timeOfDay = String.raw`(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[AP]M)?Z?)?`;
 
 /**
- * Date formats. `MON` is the English name of a month, whole or its first three letters. `dmy`, `mdy` and `ymd` take
- * slashes, points, hyphens or spaces, and months as numbers or names. A year always has four digits.
+ * Date formats. `MON` is the first three letters of a month's English name. `dmy`, `mdy` and `ymd` take slashes,
+ * points, commas, hyphens or spaces, and months as numbers, names or three letters. A year always has four digits.
  */
 export const dateFormats = [
   "YYYY-MM-DD",

@@ -1,6 +1,6 @@
 /**
- * Reads JSON strictly, with no repeated keys and a bounded depth (RFC 8259, I-JSON RFC 7493): a text, or canonical
- * records from NDJSON, one object per line, as docs/importing.md describes.
+ * Reads JSON strictly (RFC 8259, I-JSON RFC 7493): refuses repeated keys and too great a depth. Reads a single text, or
+ * canonical records from NDJSON with one object per line, as docs/importing.md describes.
  */
 import type { CanonicalRecord, RecordName, SourceEntry } from "#records/canonical.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";

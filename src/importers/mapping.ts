@@ -1,6 +1,6 @@
 /**
- * Declares a mapping file, which says how the columns of a CSV file become records, and the kinds of fields in records.
- * The schema in examples/mappings is generated from this file.
+ * Declares the mapping file, which says how the columns of a CSV file become records. Also declares the fields that a
+ * mapping may fill. The schema in examples/mappings is generated from this file.
  */
 import { canonicalSchemas } from "#records/canonical.ts";
 import { membersOf, valuesOf } from "#records/declarations.ts";
@@ -106,7 +106,7 @@ export const Condition = Type.Object(
 
 export type Condition = Static<typeof Condition>;
 
-/** Schema of a block, which makes at most one record from a row. Code in read-mapping.ts checks `id` and `fields`. */
+/** Schema of a block, which makes at most one record from a row. read-mapping.ts checks the members of other types. */
 export const RecordBlock = Type.Object(
   {
     record: oneOf("Kind of record.", recordKinds),
@@ -206,7 +206,7 @@ export const namesField: Field = { ...idField, path: "gps", list: true };
 /** Maximum length of text without paragraphs, in characters. */
 const lineLengthMax = 2000;
 
-/** Members that the block itself or the import command sets, and lists of objects, which no cell holds. */
+/** Members that no cell fills: those that the block or the import command sets, and `funds` with its total. */
 const notMapped = new Set(["record", "id", "provenance.source", "funds", "funds_total"]);
 
 /** Members that are written as an object of fields. */

@@ -13,9 +13,9 @@ const delimiters = [",", ";", "\t"];
 const cellLengthMax = 500;
 
 /**
- * Returns the GPs that a list asks for. Skips blank lines. If a cell of the first line is `name`, the line is the header
- * of CSV with commas, semicolons or tabs, which may also have the columns `city`, `state`, `crd` and `cik`; others are
- * ignored. Otherwise each line is a name. A list that is not valid UTF-8 is read as windows-1252.
+ * Returns the GPs that a list asks for. Skips blank lines. The list is CSV with commas, semicolons or tabs if a cell of
+ * its first line is `name`. It may also have the columns `city`, `state`, `crd` and `cik`; others are ignored. In any
+ * other list, each line is a name. A list that is not valid UTF-8 is read as windows-1252.
  * @param file name of the list in messages.
  * @param max maximum number of names.
  * @throws ImportFault if the list is empty, too long or not text, or a line is faulty.
@@ -51,8 +51,8 @@ export function readNameList(bytes: Buffer, file: string, max: number): WantedGp
 }
 
 /**
- * Returns the lines that are neither blank nor the header, each with its number, counted from 1, and the values of
- * `columns`, or only the name if the list has no header.
+ * Returns the lines that are neither blank nor the header. Each has its number, counted from 1, and the values of
+ * `columns`, or only a name if the list has no header.
  */
 function readLines(file: string, text: string): { line: number; cells: string[] }[] {
   const all = text.split(/\r\n|\r|\n/);

@@ -25,7 +25,7 @@ const soughtMax = 1000;
 /** Maximum length of such a text, in characters. */
 const soughtLengthMax = 100;
 
-/** Returns a function that finds the name most similar to a text. It returns undefined if none is similar. */
+/** Returns a function that finds the most similar name. It returns undefined if none is similar, or past a limit. */
 export function nearestFinder(names: readonly string[]): (text: string) => string | undefined {
   const found = new Map<string, string | undefined>();
   return (text) => {

@@ -31,8 +31,8 @@ import { parseStrictJson } from "./json.ts";
 /**
  * Reads a mapping.
  * @param path path of a JSON file that follows examples/mappings/mapping.schema.json.
- * @throws ImportFault if the file cannot be read or is not a mapping. It has the mapping's faults with their places,
- *   such as `records[0].fields.status`.
+ * @throws ImportFault if the file cannot be read or is not a mapping. The error lists the mapping's faults with their
+ *   places, such as `records[0].fields.status`.
  */
 export async function readMapping(path: string): Promise<Mapping> {
   const bytes = Buffer.concat(await Array.fromAsync(readBytes(path)));

@@ -36,11 +36,11 @@ interface Column {
 
 type Table = Awaited<ReturnType<typeof readTable>>;
 
-/** A mapping in the making, while its columns are placed. */
+/** A mapping in the making. */
 interface Draft {
   kind: RecordKind;
   fields: Map<string, { column: Column; source: SourceOfField }>;
-  /** Words for the first cell that is a number only with this decimal mark, or a different number with each. */
+  /** Mark → words for the first cell that is a number only with it; `either` → for one that differs with the mark. */
   numbers: Map<DecimalMark | "either", string>;
   /** Cells that say nothing. */
   missing: Set<string>;
@@ -76,7 +76,7 @@ type Delimiter = keyof typeof delimiters;
 /** Maximum number of rows to look at. What they leave undecided becomes a question. */
 const rowsMax = 5000;
 
-/** Reads the first rows. Chooses the delimiter that gives the most cells in the most rows as wide as the header. */
+/** Reads the first rows. Chooses the delimiter with the widest header, times the share of rows that are as wide. */
 async function readTable(file: string, given: Encoding | undefined) {
   const tried = await Promise.all(
     (Object.keys(delimiters) as Delimiter[]).map(async (delimiter) => {
@@ -255,13 +255,13 @@ function writingOfNumbers(
   return { multiply_by: factor };
 }
 
-/** Returns the factor that a column's name states, as in `Budget ($000)` and `Cost, $ millions`. */
+/** Returns the factor that a column's name states, as in `Budget ($000)` and `Cost, $ millions`; undefined if none. */
 function factorIn(name: string): number | undefined {
   if (/000s?\b|\bthousands?\b|\bTUSD\b|\$ ?k\b|\(k\)/i.test(name)) return 1000;
   return /\bmillions?\b|\bmio\b|\bmm\b|\$ ?m\b|\(m\)/i.test(name) ? 1_000_000 : undefined;
 }
 
-/** Reports whether cells that cannot be read are in the majority, so that the column holds something else. */
+/** Reports whether most cells cannot be read. The column then holds something else. */
 const areMost = (faulty: readonly string[] = [], cells: readonly string[]) =>
   faulty.length * 2 > cells.length;
 
@@ -358,7 +358,7 @@ function notesOf(file: string, table: Table, { kind, fields, notes }: Draft): st
   ];
 }
 
-/** Kind, or every kind that has the field → path of the field → its other headings. */
+/** Kind, or `every` for each kind that has the field → path of the field → its other headings, between commas. */
 const headings: Readonly<Record<string, Partial<Record<string, string>>>> = words.headings;
 
 /** Kind → folded heading → path of the field. `gps` stands for names of GPs. */
@@ -373,7 +373,7 @@ const fieldOfHeading = eachOf(recordKinds, (kind) => {
 /** Text in parentheses that names a unit, as in `Budget ($000)`. Any other may narrow what the column holds. */
 const unit = /\((?:in )?(?:[$€\d,.\s]|us|usd|eur|k|m|mm|mio|thousands?|millions?|sf|sq ?ft)+\)/gi;
 
-/** Returns the path of the field that a column's name means for a kind of record. Reads `entityName` as two words. */
+/** Returns the path of the field that a column's name means, or undefined. Reads `entityName` as two words. */
 function fieldNamed(kind: RecordKind, heading: string): string | undefined {
   const words = heading.replace(unit, " ").replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2");
   return fieldOfHeading[kind].get(fold(words));

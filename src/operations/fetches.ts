@@ -1,4 +1,4 @@
-/** Reads of each kind of record by the GPs that they belong to, each with the words of the kind's list. */
+/** Operations that fetch records of each kind by their GPs, each with the words of the kind's list. */
 import type { RecordKind } from "#records/kinds.ts";
 import { gpFilters, type Operation } from "./operation.ts";
 

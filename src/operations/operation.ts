@@ -1,4 +1,4 @@
-/** Declares what operations are (what each reads and which parameters it takes), and the meaning of every filter. */
+/** Declares what operations are (what each reads and which parameters it takes), and the filters on GPs. */
 import { datePattern } from "#records/fields.ts";
 import type { Range } from "#records/filterable.ts";
 import { filterableGp } from "#records/gp.ts";
@@ -44,7 +44,7 @@ export interface DeclaredFilter {
   readonly isOfSignal?: true;
 }
 
-/** Returns a filter that takes one value, compared as a whole. */
+/** Returns a filter. Unless `more` says otherwise, it takes one value, which is compared as a whole. */
 export const declared = (
   condition: string,
   meaning: string,
@@ -158,7 +158,7 @@ export function filterSchema(filter: DeclaredFilter) {
 /** Pattern of a date in a query: as precise as it is given, or a number of days before the day of the dataset. */
 export const askedDatePattern = `${datePattern}|^-[0-9]{1,5}d$`;
 
-/** Returns the JSON Schemas of `limit` and `offset`. @param pageSizeMax largest page that the operator allows. */
+/** Returns the JSON Schemas of `limit` and `offset`. @param pageSizeMax maximum of `limit`. */
 export const pageSchemas = (pageSizeMax: number) =>
   ({
     limit: {

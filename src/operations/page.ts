@@ -85,7 +85,7 @@ const embeddedLists = embeddedKinds.map((kind) => ({
   totalOpening: Buffer.from(`,"${kind}s_total":`),
 }));
 
-/** Members that no GP has in a dataset from before GPs had funds. */
+/** JSON of the members that GPs lack in a dataset from before GPs had funds. */
 export const noFunds = ',"funds":[],"funds_total":0';
 /** Documents of the last GP, and whether they lack funds. */
 let lastGps: object | undefined;

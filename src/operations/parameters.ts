@@ -28,7 +28,7 @@ interface Path extends TakesParameters {
 type KnownPath = Path & Pick<Operation, "kind">;
 
 interface Reading {
-  /** Value of `limit` if it is left out; 20 if omitted. */
+  /** Value of `limit` if a query leaves it out; 20 by default. */
   limitDefault?: number;
   /** Day of the dataset, from which dates such as `-90d` are counted; omitted if there is none. */
   day?: string | undefined;
@@ -59,7 +59,7 @@ export type GivenValues = ReadonlyMap<string, readonly string[]>;
  * @param all every operation, to say which others know a parameter.
  * @param day day of the dataset, from which dates such as `-90d` are counted; undefined if there is none.
  * @throws Problem `invalid-parameters` with the number of faults and the first of them, in the order of the pairs.
- *   Missing parameters come last.
+ *   Missing parameters and ranges that end before they begin come last.
  */
 export function readParameters(
   operation: Path,
@@ -128,7 +128,7 @@ function outOfOrder(
   };
 }
 
-/** Reports whether a range ends before it begins. A day is not before the month or year that contains it. */
+/** Reports whether a range surely ends before it begins. A day is not before the month or year that contains it. */
 function isAfter(from: string, to: string, form: Form, day: string | undefined): boolean {
   if (form === "number") return Number(from) > Number(to);
   if (day === undefined && isRelative(from) !== isRelative(to)) return false;
@@ -262,7 +262,7 @@ function faultOfValue(
   return lengthFault(name, form === "text" ? value.trim() : value, lengthMin, lengthMax);
 }
 
-/** Returns the fault of a value that is not in a closed list. Case and accents make no difference, as in a search. */
+/** Returns the fault of a value that is not in a closed list. Only the suggestion ignores case. */
 function faultOfChoice(
   parameter: string,
   value: string,

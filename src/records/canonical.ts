@@ -21,7 +21,7 @@ const inPart = ({ properties }: TObject, required?: string) =>
     { additionalProperties: false },
   );
 
-// The format is left out: check-record.ts finds days and times that do not exist in far less time.
+// The format is left out: check-record.ts takes far less time to find days and times that do not exist.
 const { format: _, ...updatedAt }: MemberSchema = time(
   "Time when the source says the content last changed.",
 );
@@ -36,7 +36,7 @@ const stated = {
   updated_at: Type.Unsafe<string>(updatedAt),
 };
 
-/** Members that refer to other records by source id. `former_ids` may also have `gp_…` ids. */
+/** Members that refer to other records by source id. `former_ids` and `gps` may also have `gp_…` ids. */
 const links = {
   former_ids: Type.Array(sourceId, { description: "Source ids or `gp_…` ids this GP replaces." }),
   project_ids: Type.Array(sourceId, { description: "Source ids of the projects concerned." }),
@@ -149,9 +149,9 @@ export interface SourceEntry {
   file: string;
   /** Line on which the entry begins, counted from 1. */
   line: number;
-  /** Records of the entry, not yet checked against the schema; empty if the entry could not be read. */
+  /** Records of the entry, not yet checked against the schema; empty if it could not be read or adds none. */
   records: CanonicalRecord[];
-  /** GPs that the entry only names. Entries that name the same GP share one object. */
+  /** GPs that the entry only names. Entries that name the same GP share one object, unless external ids are mapped. */
   namedGps: CanonicalGp[];
   /** Source whose GPs the entry's named GPs may be. */
   known?: string;

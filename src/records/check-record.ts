@@ -128,7 +128,7 @@ const isPlainJson = (json: string) =>
 
 /**
  * Returns faults that the schemas do not express: days that do not exist, text that cannot be searched or sent, unknown
- * states. Searches members for bad text only if the whole record has some, which takes a fraction of the time.
+ * states. Searches members for bad text only if the whole record may have some, which takes a fraction of the time.
  */
 function valueFaults(
   kind: RecordKind,

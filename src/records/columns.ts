@@ -14,7 +14,7 @@ export interface RecordColumn extends Column<RecordMembers> {
   isDate: boolean;
 }
 
-/** Lists of objects, each with the members of the objects that a table shows. Each such member has its own column. */
+/** Lists of objects, each with those members of its objects that a table shows, in a column for each. */
 export const shownOfEach: Readonly<Record<string, readonly string[]>> = {
   gps: ["id", "name"],
   funds: ["name"],

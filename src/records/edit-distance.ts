@@ -27,6 +27,6 @@ export function nearest(word: string, words: readonly string[]): string | undefi
   return best;
 }
 
-/** Returns the nearest value of a closed list. Case does not matter, and spaces or hyphens inside stand for `_`. */
+/** Returns the value that `nearest` finds in a closed list. Ignores case, and reads spaces or hyphens inside as `_`. */
 export const nearestValue = (value: string, values: readonly string[]): string | undefined =>
   nearest(value.toLowerCase().replaceAll(/(?<!^)[\s-]+/g, "_"), values);

@@ -43,7 +43,7 @@ export const Explanation = Type.Object({
 });
 export type Explanation = Static<typeof Explanation>;
 
-/** An explanation; null if no record has the id, undefined if it is damaged, `gone` if the dataset was removed. */
+/** Explanation; null if no record has the id, undefined if evidence is damaged, `gone` if the dataset was removed. */
 export type Explained = Explanation | "gone" | null | undefined;
 
 export const goneText = "The dataset of this record is being replaced. Try again in a second.";

@@ -44,7 +44,7 @@ export interface NameParts {
   form: string;
 }
 
-/** Splits a folded name. A name of nothing but forms is its own core. */
+/** Splits a folded name. Its first word is never taken as a form. A core of only `the` and `and` keeps them. */
 export function splitName(folded: string): NameParts {
   const { words, forms } = splitWords(folded);
   const core = words.filter((word) => !idle.has(word));

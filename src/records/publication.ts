@@ -33,6 +33,6 @@ export const withAllStepCounts = ({ step, ...publication }: Publication): Public
 /** A step kept in a file. */
 export interface StoredStep {
   changes: number;
-  /** Returns the byte range of some changes, `end` exclusive. From offset 0, it begins with the file's head. */
+  /** Returns the byte range of some changes, `end` exclusive. From offset 0, the range begins with the file's head. */
   placeOf(offset: number, limit: number): { start: number; end: number };
 }

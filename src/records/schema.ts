@@ -32,7 +32,7 @@ function objectSchema(properties: Record<string, object>, options?: object): obj
   return { type: "object", ...(required.length > 0 && { required }), properties, ...options };
 }
 
-/** Schema builders. TypeBox takes longer to load than the rest of a server, so only record validation loads it. */
+/** Schema builders. TypeBox takes longer to load than the rest of a server, so only validation loads it. */
 export const Type = {
   Array: (items: object, options?: object) => ({ type: "array", items, ...options }),
   Boolean: (options?: object) => ({ type: "boolean", ...options }),

@@ -1,4 +1,4 @@
-/** Sets of record positions, one bit each. They are cheap while they are nearly empty. */
+/** Sets of record positions, with one bit for each position. They are cheap while they are nearly empty. */
 
 export interface Bitset {
   /** Words of 32 bits: position p is bit p & 31 of word p >> 5. Signed: unsigned words would cost V8 a conversion. */
@@ -101,7 +101,7 @@ function isAnyTouched(sets: readonly Bitset[], block: number): boolean {
   return false;
 }
 
-/** Writes the union of a block of all sets to `into`. Returns false, and writes nothing, if no set has touched it. */
+/** Writes the union of the sets' blocks to `into`. Returns false, and writes nothing, if none of them is touched. */
 function uniteBlock(sets: readonly Bitset[], block: number, into: Int32Array): boolean {
   const from = block * blockWords;
   let isFirst = true;
@@ -126,7 +126,7 @@ const blocksOf = ({ some }: Combination) => some[0]?.touched.length ?? 0;
 /** Bit counts of sets that no longer change. */
 const counts = new WeakMap<Bitset, number>();
 
-/** Makes a set that no longer changes once it is filled, and keeps its count. */
+/** Makes and fills a set, and keeps its count. The set must not change afterwards. */
 export function keptSet(size: number, fill: (set: Bitset) => void): Bitset {
   const set = makeBitset(size);
   fill(set);

@@ -41,7 +41,7 @@ export interface DatasetParts extends Omit<DatasetIndex, "documents"> {
 export interface DocumentPlaces {
   /** Document i begins at byte `starts[i]` and ends before `starts[i + 1]`. Places may exceed 32 bits. */
   starts: Float64Array;
-  /** Bytes of document i up to and including `updated_at`. `gps` and a principal's inherited members come after it. */
+  /** Number of bytes of document i through `updated_at`. `gps` and a principal's inherited members come after it. */
   ownLengths: Uint32Array;
 }
 

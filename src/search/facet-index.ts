@@ -15,7 +15,7 @@ import {
 import { type Spelling, spellingsOfMarket } from "./market-spellings.ts";
 import { indexOfText, type PackedTexts, packTexts, sortByBytes, textAt } from "./packed-texts.ts";
 
-/** A spelling of a value, which has a number. */
+/** A spelling and the number of its value. */
 interface ValueSpelling extends Spelling {
   value: number;
 }
@@ -32,8 +32,8 @@ export interface FacetIndex {
 }
 
 /**
- * Opens the builder of an index, which takes records in ascending order of position. A value that folds to nothing has
- * no spelling and is never found. @param isMarket true if the values are market titles.
+ * Opens a builder of an index. Add records to it in ascending order of position. A value that folds to nothing has no
+ * spelling and is never found. @param isMarket true if the values are market titles.
  */
 export function openFacetIndexer(isMarket: boolean) {
   const spellings: ValueSpelling[] = [];
@@ -89,18 +89,18 @@ function firstShown(spellings: readonly Spelling[]): Map<string, string> {
   return shownOf;
 }
 
-/** A part of a filter that no record satisfies. */
+/** A name, value or id in a filter that matches nothing. */
 export interface Miss {
   kind: RecordKind;
   parameter: string;
   value: string;
-  /** Folded value; empty if it has no character to search for. */
+  /** Value as it was sought, usually folded; empty if it has no character to search for. */
   folded: string;
 }
 
 export type Missed = Pick<Miss, "kind" | "parameter">;
 
-/** Returns the numbers of the requested values. Adds those that no record carries to `misses`. */
+/** Returns the numbers of the requested values. Adds a miss for each value that no record carries. */
 export function askedValues(
   { spellings, valuesOfSpelling: { starts, items } }: FacetIndex,
   missed: Missed,
@@ -118,7 +118,7 @@ export function askedValues(
 
 /** Sets of records by the values that they carry. */
 export interface ValueSets {
-  /** Index of the values; null if they are ids and numbers, for which nothing similar is suggested. */
+  /** Index of the values; null if they are ids or numbers, for which nothing similar is suggested. */
   index: FacetIndex | null;
   /** Returns sets that together hold all records with any of the values. They are valid until the next call. */
   find(asked: readonly string[], misses: Miss[]): readonly Bitset[];
@@ -132,7 +132,7 @@ export const openValueSets = (index: FacetIndex, missed: Missed, count: number):
   ),
 });
 
-/** Returns `find` for the records of each value. @param numbersOf returns the numbers of the requested values. */
+/** Returns a `find`. @param carriers records of each value. @param numbersOf returns numbers of requested values. */
 function openFind(
   carriers: Lists,
   count: number,
@@ -165,15 +165,15 @@ export function longestSpellings(index: FacetIndex): string[] {
   return [...new Set(inOrder.map(({ shown }) => shown))];
 }
 
-/** Returns a text as it is compared with others. */
+/** Functions that return a text in the form in which it is compared with others. */
 const comparable: Readonly<Record<"digits" | "id", (text: string) => string>> = {
   digits: (text) => text.replaceAll(/[^0-9]/g, "").replace(/^0+/, ""),
   id: (text) => text,
 };
 
 /**
- * Opens the builder of sets by ids or numbers, which takes records in ascending order of position. Unlike an index, it
- * sorts nothing, as most records have values of their own.
+ * Opens a builder of sets by ids or numbers. Add records to it in ascending order of position. Unlike an index, it
+ * sorts nothing, because most values belong to a single record.
  */
 export function openExactSets(as: keyof typeof comparable) {
   const { [as]: textOf } = comparable;

@@ -1,4 +1,4 @@
-/** Finds the GPs that satisfy a filter, and the parts of the filter that no GP satisfies. */
+/** Finds the GPs that satisfy a filter, and the names and values in the filter that match nothing. */
 import { fold } from "#records/fold.ts";
 import { eachOf } from "#records/kinds.ts";
 import { type Bitset, type Combination, everyBit } from "./bitset.ts";
@@ -20,7 +20,7 @@ export interface Found {
    * first.
    */
   ranks: readonly Combination[];
-  /** Parts of the filter that no record satisfies. */
+  /** Names, values and ids in the filter that match nothing. Ranges are never listed. */
   misses: Miss[];
 }
 

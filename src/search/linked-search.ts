@@ -10,8 +10,8 @@ import { addLists, emptyUnion, isLong, type Lists, makeUnion, type Union } from 
 import { forEachWord, matchWord } from "./match-names.ts";
 
 /**
- * Maximum number of filters whose records are kept, if many GPs satisfy them. Following the 10,000 GPs of a filter to
- * their records takes 0.2 ms. Each takes a bit for each record of the kind.
+ * Maximum number of filters whose records are kept. Only filters that many GPs satisfy count, because following 10,000
+ * GPs to their records takes 0.2 ms. The records of a filter take one bit for each record of the kind.
  */
 const filtersKept = 256;
 
@@ -24,7 +24,7 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
     openRecordLists([parts.facets[facet].gpsOfValue], recordsOfGp, count),
   );
   const found = makeUnion(count);
-  /** Filter that many GPs satisfy → their records. */
+  /** Filter that many GPs satisfy → records of these GPs. */
   const ofCommonFilter = new Map<string, Bitset>();
 
   /** Finds the records of the GPs with the word in a name. */
@@ -73,10 +73,10 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
 const entriesOfLink = 2;
 
 /**
- * Opens the records of all GPs with a word or a value, which are kept after the first use. If many GPs have it, the
- * records are kept as a set. A GP has about a dozen words and values, so there are at most about 1,500 sets. Other records
- * are kept as lists, because following a thousand GPs to their records takes 50 µs. All lists are dropped once they are
- * too large together.
+ * Opens the records of the GPs with each word or value. They are kept after the first use: as a set if many GPs have
+ * the word or value, otherwise as a list. A GP has about a dozen words and values, so there are at most about 1,500
+ * sets. Lists are kept because following a thousand GPs to their records takes 50 µs. All lists are dropped once they
+ * are too large together.
  */
 function openRecordLists(lists: readonly Lists[], { starts, items }: Lists, count: number) {
   const sets = new Map<number, Bitset>();

@@ -51,8 +51,8 @@ export function openNumbers(): { add(number: number): void; take(): Uint32Array<
 }
 
 /**
- * Opens lists that grow in any order. Their items are kept outside the heap; on it is only the last item of each list,
- * which a list does not repeat. `take` packs the lists; every list added to is below its `count`.
+ * Opens lists that grow in any order. A list skips an item that equals its last one. Only the last item of each list is
+ * on the heap. `take` packs the lists; its `count` must exceed the number of every list that has items.
  */
 export function openLists() {
   const owners = openNumbers();
@@ -69,7 +69,7 @@ export function openLists() {
   };
 }
 
-/** Returns for each item below `count` the lists that contain it. @param order lists, as the result numbers them. */
+/** Returns for each item below `count` the lists that contain it. @param order lists in the order of the result. */
 export function invertLists(
   { starts, items }: Lists,
   count: number,
@@ -90,7 +90,7 @@ export function invertLists(
 export const addLists = (into: Bitset, { starts, items }: Lists, chosen: Combination): void =>
   forEachBit(chosen, (list) => addBits(into, items, starts[list]!, starts[list + 1]!));
 
-/** Returns the first place from `low` to before `high` with at least the number `sought`; `high` if there is none. */
+/** Returns the first place from `low` whose number is at least `sought`; `high` if there is none before `high`. */
 export function firstFrom(
   sorted: ArrayLike<number>,
   sought: number,
@@ -127,7 +127,7 @@ export function emptyUnion({ sets, own }: Union): void {
   sets.length = 1;
 }
 
-/** A list is long if it has over 1/128 of all positions. As a set it is at most four times as large, but far faster. */
+/** Inverse of the share of all positions from which a list is long. Its set is at most 4 times as large, but faster. */
 const positionsOfList = 128;
 
 export const isLong = (length: number, size: number): boolean => length * positionsOfList > size;

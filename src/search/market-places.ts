@@ -14,7 +14,7 @@ const known = new WeakMap<ReadModel, Map<string, Coordinates>>();
 
 /**
  * Returns the place of a market: the median of its projects, because an outlier does not move it. Returns null if none
- * of them has coordinates. The first call for a dataset reads its projects' own values.
+ * of them has coordinates. The first call for a dataset reads all of its projects.
  */
 export function placeOfMarket(model: ReadModel, title: string): Coordinates {
   const places = getOrCompute(known, model, () => new Map<string, Coordinates>());

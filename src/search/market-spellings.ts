@@ -51,7 +51,7 @@ interface Model {
 
 const known = new WeakMap<Model, ReadonlyMap<string, string>>();
 
-/** Returns the everyday name of a market, or its title if the dataset lacks it. Names are made once for each model. */
+/** Returns the everyday name of a market, or `title` if no GP or signal has it. Names are made once for each model. */
 export const nameOfMarket = (model: Model, title: string): string =>
   getOrCompute(known, model, nameMarkets).get(fold(title)) ?? title;
 
@@ -76,7 +76,7 @@ function nameMarkets(model: Model): ReadonlyMap<string, string> {
   );
 }
 
-/** Returns a market's first city and state, or its title if that has another pattern. */
+/** Returns a market's first city and state, or its title if the title has another pattern. */
 function placeOf(title: string): string {
   const { cities = "", states = "" } = metropolitanTitle.exec(title)?.groups ?? {};
   const [city] = citiesOf(cities);

@@ -24,18 +24,18 @@ export interface WantedGp {
  * How sure a match is:
  * - `sure`: the CRD, CIK or id belongs to this GP alone; or one of its names is the same apart from case, punctuation
  *   and legal form, no other GP fits as well, and neither place nor legal form contradicts.
- * - `probable`: the name is the same but the place or legal form contradicts; or the name differs by a typo and no other
- *   GP is as near.
- * - `unsure`: several GPs fit equally well, a given number contradicts, or the name is only similar.
+ * - `probable`: the name is the same but the place or legal form contradicts; or the name differs by a typo, no other
+ *   GP is as near, and the place does not contradict.
+ * - `unsure`: any other match. Several GPs may fit equally well, a number may contradict, or the name is only similar.
  * - `none`: no GP has a similar name.
  */
 type Certainty = "sure" | "probable" | "unsure" | "none";
 
 type MatchedGp = Pick<Gp, "id" | "name" | "hq_city" | "hq_state">;
 
-/** The GP that a name means. `gp` is null exactly if nobody was found. */
 export interface Match {
   certainty: Certainty;
+  /** GP that the name means; null if no GP was found. */
   gp: MatchedGp | null;
   runnerUp: MatchedGp | null;
 }
@@ -43,12 +43,13 @@ export interface Match {
 /** Numbers of public registers that decide a match. */
 const registers = ["crd", "cik"] as const;
 
-/** Minimum likeness of a similar name, and of one that differs by a typo. Equal names have 1. */
+/** Minimum likeness of a similar name. Equal names have 1. */
 const likenessMin = 0.65;
+/** Minimum likeness of a name that differs by a typo. */
 const typoLikenessMin = 0.85;
 /** Minimum lead in likeness of the best name over the second. */
 const leadMin = 0.04;
-/** Number of similar names that are compared letter by letter. */
+/** Maximum number of names, similar to the core or to the whole name, to compare letter by letter. */
 const comparedMax = 6;
 
 interface Candidate {
@@ -63,8 +64,8 @@ interface Candidate {
 }
 
 /**
- * Yields the match of each name, in order. Yields null between pieces of work of about a millisecond, so that the caller
- * may pause there.
+ * Yields the match of each name, in order. If the list gives CRDs or CIKs, first reads those of all GPs and yields null
+ * about every millisecond meanwhile, so that the caller may pause there.
  */
 export function* matchList(model: ReadModel, list: readonly WantedGp[]): Generator<Match | null> {
   for (const register of registers)
@@ -104,7 +105,7 @@ function certaintyOf(best: Candidate, second: Candidate | undefined): Certainty 
   return best.hasOtherPlace || best.hasOtherForm ? "probable" : "sure";
 }
 
-/** Returns the GPs whose names equal or resemble the wanted one, the best first. */
+/** Returns the GPs with the wanted name, or else those with similar names, the best first. */
 function rankedCandidates(model: ReadModel, wanted: WantedGp): Candidate[] {
   const folded = fold(wanted.name);
   if (folded === "") return [];

@@ -65,7 +65,7 @@ function indexWords(
   gpOfName: Uint32Array,
   wordCount: number,
 ): NameIndex["gpsOfWord"] {
-  // They skip repeats: a name, or two names of a GP, may share a word.
+  // These lists skip repeats: a GP may have a word several times, in one name or in two.
   const [alone, first, later] = [openLists(), openLists(), openLists()];
   gpOfName.forEach((gp, name) => {
     const start = starts[name]!;
@@ -109,7 +109,7 @@ export const trigramAt = (bytes: Uint8Array, at: number) =>
 export interface IdIndex {
   /** Ids in byte order. */
   ids: PackedTexts;
-  /** Position of the GP or principal of each. */
+  /** Position of each id's GP or principal. */
   gpOfId: Uint32Array;
 }
 
@@ -125,8 +125,8 @@ export function indexIds(entries: readonly { id: string; position: number }[]): 
 const idShapes = { gp: /^gp_[0-9a-z]{16}$/, principal: /^pr_[0-9a-z]{16}$/ };
 
 /**
- * Returns the position of the GP with a current or former id, or of the principal with a former one. Returns -1 if there
- * is none.
+ * Returns the position of the GP with a current or former id, or of the principal with a former one. Returns -1 if
+ * there is none.
  */
 export function positionOfId(
   index: IdIndex,

@@ -25,7 +25,7 @@ export interface Between {
   to?: string | number | undefined;
 }
 
-/** Members that every kind has. Signals have no name. */
+/** Id and name of a record of any kind. Signals have no name. */
 interface AnyRecord {
   id: string;
   name?: string;
@@ -35,8 +35,8 @@ interface AnyRecord {
 const documentsAtATime = 128;
 
 /**
- * Opens the search by a kind's own values, for its equalities and ranges. A search reads what has not been read yet. Sets
- * are valid until the next query.
+ * Opens the search by a kind's names, ids and other own values. A search reads what has not been read yet. Sets are
+ * valid until the next query.
  */
 export function openOwnValues(
   parts: DatasetParts,
@@ -120,8 +120,8 @@ export function openOwnValues(
   return {
     /**
      * Reads the documents that have not been read yet, indexes the named values, and yields now and then. This takes
-     * about 5 µs per document, and keeps 4 bytes per text, and 12 per record for its id and for each date or number.
-     * Several runs may overlap.
+     * about 5 µs per document. It keeps 4 bytes per text, 12 bytes per id, and 12 bytes per date or number. Several
+     * runs may overlap.
      */
     read,
     /** Reads and indexes the names of the records, for `named` and `similar`. */
@@ -142,7 +142,7 @@ export function openOwnValues(
       if (found.length === 0) misses.push({ kind, parameter: "name", value, folded: text });
       return found;
     },
-    /** Returns at most three texts that replace the first unknown word of a folded text with a similar known one. */
+    /** Replaces the first unknown word with similar ones. Returns at most three texts; none if all words are known. */
     similar(text: string): string[] {
       finish(readNames());
       const words = text.split(" ");
@@ -156,7 +156,7 @@ export function openOwnValues(
       );
       return suggest(suggestions, words[at]!).map((word) => words.with(at, word).join(" "));
     },
-    /** Returns a set of the records with one of the ids. */
+    /** Returns sets that together hold the records with one of the ids. */
     withIds(asked: readonly string[], misses: Miss[]) {
       if (kind !== "gp") finish(read());
       emptyUnion(own);
@@ -180,7 +180,7 @@ export function openOwnValues(
     },
     /** Returns each record's place in the order of a date or a number. Equal values share a place; -1 is no value. */
     places: (name: string) => rangeOf(name).places,
-    /** Returns a function that returns a record's number, or its date as a `dateKey`; undefined if it has none. */
+    /** Returns a function for a record's number, or its date as a `dateKey`. It returns undefined if there is none. */
     numberAt(name: string) {
       const { places, sorted } = rangeOf(name);
       return (position: number) => sorted[places[position]!];
@@ -192,7 +192,7 @@ function finish(steps: Generator<void>): void {
   while (steps.next().done !== true);
 }
 
-/** Collects the values of a condition, record by record, and indexes them. */
+/** Collector of a condition's values: takes them record by record, and indexes them when it is opened. */
 interface Collector {
   add(record: never, position: number): void;
   open(): ValueSets | NumberIndex;
@@ -212,7 +212,7 @@ function collectTexts({ of, as }: Equality<never>, missed: Missed, count: number
   };
 }
 
-/** Collects numbers. @param of returns a record's number. @param isOfDates true if the numbers are from `dateKey`. */
+/** Makes a collector of numbers. @param of returns a record's number. @param isOfDates true if `dateKey` made them. */
 function collectNumbers(
   of: (record: never) => number | null,
   isOfDates: boolean,
@@ -237,7 +237,7 @@ function keyOf({ of }: Range<never>): (record: never) => number | null {
   };
 }
 
-/** Returns a function that numbers the names of records, which are in the order of their folded names. */
+/** Returns a function that numbers the distinct names of records. Call it in the order of the folded names. */
 function openNameGroups(): (record: AnyRecord) => number {
   let last = "";
   let group = 0;
@@ -291,7 +291,7 @@ export function sortByPlaces(
  */
 const keptSets = 64;
 
-/** Sorts records by one end of their dates, or by their numbers. @param ends the end at each place. */
+/** Opens the search by one end of dates, or by numbers. @param ends the end at each place. */
 function openEnds(ends: Float64Array, places: Int32Array) {
   const count = places.length;
   const sorted = Float64Array.from(new Set(ends)).sort();

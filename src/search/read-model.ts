@@ -45,8 +45,8 @@ export const filterable: EachKind<Filterable<never>> = eachOf(
 );
 
 /**
- * Conditions by name, all of which a record must satisfy: values, one of which is enough; the ends of a range; or for
- * `signal` a filter that a single signal must satisfy. An empty condition is ignored.
+ * Conditions by name, all of which must hold. A condition is a text, a flag, a list of values, the ends of a range or,
+ * for `signal`, a filter that a single signal must satisfy. A list needs only one match. An empty condition is ignored.
  */
 export interface Filter {
   /** Part of a GP's name, or the GP's id. */
@@ -69,7 +69,7 @@ export interface Selection {
   total: number;
   /** Positions of the records on the page, in order. */
   positions: number[];
-  /** Parts of the filter that no record satisfies. */
+  /** Names, values and ids in the filter that match nothing. Ranges are never listed. */
   misses: Miss[];
 }
 
@@ -81,13 +81,13 @@ export interface Bounds {
 /** A dataset that answers queries. Every member but `close` throws once the dataset is closed. */
 export interface ReadModel {
   readonly parts: DatasetParts;
-  /** Selects records of a kind. Run `prepare` first: the first query for its own values reads all of its records. */
+  /** Selects records of a kind. Run `prepare` first, or the first query for own values reads all of these records. */
   select(kind: RecordKind, filter: Filter, bounds: Bounds, order?: Order): Selection;
   /** Selects records by their names, best match first. Run `prepare` with a `name` first, for the same reason. */
   search(kind: NamedKind, text: string, bounds: Bounds): Selection;
   /** Reads what a query needs, and yields about every millisecond. */
   prepare(kind: RecordKind, filter: Filter, order?: Order): Generator<void>;
-  /** Returns all values that an equality condition finds, each in its longest spelling. */
+  /** Returns all values that an equality condition finds, each in its longest spelling; none for ids and numbers. */
   values(kind: RecordKind, name: string): readonly string[];
   /**
    * Counts the records that carry each value, among those that satisfy the filter without its condition `name`.
@@ -100,11 +100,11 @@ export interface ReadModel {
     filter: Filter,
     but?: readonly string[],
   ): number[];
-  /** Returns a function that returns a record's number, or its date as a `dateKey`; undefined if it has none. */
+  /** Returns a function for a record's number, or its date as a `dateKey`. It returns undefined if there is none. */
   numberAt(kind: RecordKind, name: string): (position: number) => number | undefined;
   /** Returns at most three known names or values that are similar to the missed one. */
   suggestionsFor(miss: Miss): string[];
-  /** Returns at most three texts similar to one that matches no name. They may match some. */
+  /** Returns at most three texts that are similar to one that matches no name. They may match no name either. */
   similarNames(kind: NamedKind, text: string): string[];
   /** Refuses every query from now on. Freed arrays are empty and would give wrong answers without an error. */
   close(): void;
@@ -308,7 +308,7 @@ const withoutFacets = (conditions: Filterable<never>): Filterable<never> =>
 
 /**
  * Sorts a filter's conditions by their subject. `ofGp` has the conditions on one GP of the record; null if there are
- * none. For GPs it has those on the GP itself and is never null.
+ * none. For GPs it has those on the GP's names and facets, and is never null.
  * @throws Error if the kind has no condition of a given name.
  */
 function sortConditions(kind: RecordKind, filter: Filter) {
@@ -369,7 +369,7 @@ function withPlaces(order: Uint32Array): SortedPositions {
   return { order, placeOf };
 }
 
-/** Maximum positions per result for reading all positions in order. Above it, sorting the results is faster. */
+/** Maximum number of positions per result for reading all positions in order. Above it, sorting results is faster. */
 const readPerResultMax = 128;
 
 function pageInOrder(

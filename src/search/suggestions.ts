@@ -81,7 +81,7 @@ function alphabetOf(texts: readonly string[]): Uint32Array {
 }
 
 /**
- * Returns the trigrams of a text with a space at either end, in order and with repetitions, as numbers.
+ * Adds a space at either end of a text. Returns the trigrams as numbers, in order and with repetitions.
  * @param digitOf digit of each code point of the text. @param base number of letters in the alphabet.
  */
 function trigramsIn(folded: string, digitOf: Uint32Array, base: number): number[] {
@@ -98,7 +98,7 @@ function trigramsIn(folded: string, digitOf: Uint32Array, base: number): number[
   return trigrams;
 }
 
-/** Returns the distinct trigrams, each as a number, or as text if one of its letters is outside the alphabet. */
+/** Adds a space at either end. Returns the distinct trigrams as numbers, or as text with a letter not in `alphabet`. */
 function differentTrigrams(folded: string, alphabet: Uint32Array): Set<number | string> {
   const base = alphabet.length;
   const letters = [...` ${folded} `];
