@@ -106,7 +106,7 @@ export const Condition = Type.Object(
 
 export type Condition = Static<typeof Condition>;
 
-/** Schema of a block, which makes at most one record from a row. read-mapping.ts checks the members of other types. */
+/** Schema of a block, which makes at most one record from a row. read-mapping.ts checks what its members contain. */
 export const RecordBlock = Type.Object(
   {
     record: oneOf("Kind of record.", recordKinds),

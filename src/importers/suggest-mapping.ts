@@ -76,7 +76,7 @@ type Delimiter = keyof typeof delimiters;
 /** Maximum number of rows to look at. What they leave undecided becomes a question. */
 const rowsMax = 5000;
 
-/** Reads the first rows. Chooses the delimiter with the widest header, times the share of rows that are as wide. */
+/** Reads the first rows. Chooses the delimiter by the width of the header times the share of rows that are as wide. */
 async function readTable(file: string, given: Encoding | undefined) {
   const tried = await Promise.all(
     (Object.keys(delimiters) as Delimiter[]).map(async (delimiter) => {

@@ -151,7 +151,7 @@ export interface SourceEntry {
   line: number;
   /** Records of the entry, not yet checked against the schema; empty if it could not be read or adds none. */
   records: CanonicalRecord[];
-  /** GPs that the entry only names. Entries that name the same GP share one object, unless external ids are mapped. */
+  /** GPs that the entry only names. Entries that name the same GP usually share one object. */
   namedGps: CanonicalGp[];
   /** Source whose GPs the entry's named GPs may be. */
   known?: string;

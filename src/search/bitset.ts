@@ -126,7 +126,7 @@ const blocksOf = ({ some }: Combination) => some[0]?.touched.length ?? 0;
 /** Bit counts of sets that no longer change. */
 const counts = new WeakMap<Bitset, number>();
 
-/** Makes and fills a set, and keeps its count. The set must not change afterwards. */
+/** Makes a set, fills it and keeps its bit count. The set must not change afterwards. */
 export function keptSet(size: number, fill: (set: Bitset) => void): Bitset {
   const set = makeBitset(size);
   fill(set);

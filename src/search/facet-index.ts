@@ -27,7 +27,7 @@ export interface FacetIndex {
   valuesOfSpelling: Lists;
   /** Value → positions of the records that carry it, ascending. In a dataset's facets, the records are GPs. */
   gpsOfValue: Lists;
-  /** Index of the spellings as shown. Their places are those in `spellings`. */
+  /** Index for suggesting spellings as shown. Its `places` are places in `spellings`. */
   suggestions: SuggestionIndex;
 }
 

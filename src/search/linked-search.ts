@@ -10,8 +10,8 @@ import { addLists, emptyUnion, isLong, type Lists, makeUnion, type Union } from 
 import { forEachWord, matchWord } from "./match-names.ts";
 
 /**
- * Maximum number of filters whose records are kept. Only filters that many GPs satisfy count, because following 10,000
- * GPs to their records takes 0.2 ms. The records of a filter take one bit for each record of the kind.
+ * Maximum number of filters, each satisfied by many GPs, whose records are kept. Following 10,000 GPs to their records
+ * takes 0.2 ms. The records of a filter take one bit for each record of the kind.
  */
 const filtersKept = 256;
 

@@ -69,7 +69,7 @@ export function openLists() {
   };
 }
 
-/** Returns for each item below `count` the lists that contain it. @param order lists in the order of the result. */
+/** Returns for each item below `count` the lists that contain it. @param order lists, by their new numbers. */
 export function invertLists(
   { starts, items }: Lists,
   count: number,
@@ -127,7 +127,7 @@ export function emptyUnion({ sets, own }: Union): void {
   sets.length = 1;
 }
 
-/** Inverse of the share of all positions from which a list is long. Its set is at most 4 times as large, but faster. */
+/** Divisor: a list with over 1/128 of all positions is long. Its set is at most 4 times as large, but far faster. */
 const positionsOfList = 128;
 
 export const isLong = (length: number, size: number): boolean => length * positionsOfList > size;

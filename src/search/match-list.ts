@@ -49,7 +49,7 @@ const likenessMin = 0.65;
 const typoLikenessMin = 0.85;
 /** Minimum lead in likeness of the best name over the second. */
 const leadMin = 0.04;
-/** Maximum number of names, similar to the core or to the whole name, to compare letter by letter. */
+/** Maximum number of similar names to compare letter by letter, for the core and for the whole name each. */
 const comparedMax = 6;
 
 interface Candidate {
@@ -64,8 +64,8 @@ interface Candidate {
 }
 
 /**
- * Yields the match of each name, in order. If the list gives CRDs or CIKs, first reads those of all GPs and yields null
- * about every millisecond meanwhile, so that the caller may pause there.
+ * Yields the match of each name, in order. If the list gives CRD or CIK numbers, first reads those of all GPs and
+ * yields null about every millisecond meanwhile, so that the caller may pause there.
  */
 export function* matchList(model: ReadModel, list: readonly WantedGp[]): Generator<Match | null> {
   for (const register of registers)

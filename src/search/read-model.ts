@@ -57,7 +57,7 @@ type Asked = string | boolean | readonly string[] | Between | Filter;
 
 /**
  * Order of records by a sortable range of the kind, by `name`, or of GPs by `signal_date`, the date of their latest
- * signal. Records without a value come last. Equal ones are in the order of their ids.
+ * signal. Records without a value come last. Records with the same value are in the order of their ids.
  */
 export interface Order {
   readonly by: string;

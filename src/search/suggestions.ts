@@ -98,7 +98,7 @@ function trigramsIn(folded: string, digitOf: Uint32Array, base: number): number[
   return trigrams;
 }
 
-/** Adds a space at either end. Returns the distinct trigrams as numbers, or as text with a letter not in `alphabet`. */
+/** Adds a space at either end. Returns the distinct trigrams as numbers, or as text if `alphabet` lacks a letter. */
 function differentTrigrams(folded: string, alphabet: Uint32Array): Set<number | string> {
   const base = alphabet.length;
   const letters = [...` ${folded} `];
