@@ -1,6 +1,6 @@
 /**
- * Lets people sign up, accept invitations and sign in, and changes their password or address, with the present password,
- * a one-time link or both. Neither a response nor its timing reveals which addresses are known.
+ * Lets people sign up, accept invitations and sign in. Changes their password or address, which takes the present
+ * password, a one-time link or both. Neither a response nor its timing reveals which addresses are known.
  */
 import { operator, service, writeAudit } from "#store/audit.ts";
 import type {
@@ -42,7 +42,7 @@ const nobody: Address = { email: "", folded: "" };
 
 /**
  * Makes a link to sign up or to choose a new password. The work is the same for known and unknown addresses, so that
- * only the mail's reader learns the difference. For a known address it is always a link for a new password. The link
+ * only the mail's reader learns the difference. For a known address the link is always for a new password. The link
  * goes to the stored address, because the typed one folds to the same string but may lead to somebody else's mail.
  * @returns `isKnown` and the link. If the address is unknown, a link for a new password must not be sent.
  * @throws DomainError `invalid` if the text is not an address, or TooOften.
@@ -119,8 +119,8 @@ interface OwnPassword {
 /**
  * Changes a person's password and ends all their sessions, including the present one. The browser continues with new
  * tokens.
- * @throws DomainError `refused` if the present password is wrong, `invalid` if the next one cannot be used, `conflict`
- *   if the password has been changed meanwhile, `busy`, or TooOften.
+ * @throws DomainError `refused` if the present password is wrong, `invalid` if the new one cannot be used, `conflict`
+ *   if the password has been changed meanwhile, `not_found` for a deleted person, `busy`, or TooOften.
  */
 export function changePassword(
   control: ControlStore,
@@ -206,7 +206,7 @@ export async function completeReset(
 /**
  * Makes a link that proves a new address. If somebody else has the address, makes none: `isKnown` is true, `email` is
  * the address as that person wrote it, and `token` is empty. The response must not reveal this.
- * @throws DomainError `refused` if the password is wrong, `invalid` if the text is not an address, `busy`, or TooOften.
+ * @throws as `confirmPassword` does, or DomainError `invalid` if the text is not an address.
  */
 export async function requestAddressChange(
   control: ControlStore,
@@ -266,7 +266,7 @@ export function completeAddressChange(
 /**
  * Makes an invitation to an account.
  * @throws DomainError `invalid` if the text is not an address, `refused` if the actor is not an owner, `conflict` if
- *   the address belongs to a member of the account.
+ *   the account is closed or the address belongs to one of its members.
  */
 export async function invite(
   control: ControlStore,
@@ -353,7 +353,7 @@ export async function withdrawInvitation(
  * Makes an invitation's holder a member of its account. Returns null as `signedIn` if the person has signed up before:
  * they must sign in with their password.
  * @param completion `password` is used only for a new person.
- * @throws LinkFault, or DomainError `invalid` for the password, or `busy`.
+ * @throws LinkFault, or DomainError `invalid` for the password, `conflict` if the address was just given up, or `busy`.
  */
 export async function acceptInvitation(
   control: ControlStore,
@@ -438,7 +438,7 @@ export async function confirmPassword(
   await passwords.inTurn((hasher) => confirmInTurn(control, hasher, order), "known");
 }
 
-/** Checks a password inside `inTurn`. @returns the person's row. */
+/** Checks a password inside `inTurn`. @returns the person's row. @throws as `confirmPassword` does. */
 async function confirmInTurn(
   control: ControlStore,
   hasher: Hasher,

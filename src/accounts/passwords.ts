@@ -1,6 +1,6 @@
 /**
- * Hashes and checks passwords, a few at a time. Each takes 19 MiB and some 30 ms, so a flood of them could exhaust the
- * machine.
+ * Hashes and checks passwords, a few at a time. Each hash takes 19 MiB and some 30 ms, so a flood of them could exhaust
+ * the machine.
  */
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -159,7 +159,7 @@ function faultOf(password: string, email: string): string | undefined {
   return undefined;
 }
 
-/** Reports whether a password is common, with or without a usual ending, or one or two characters repeated. */
+/** Reports whether a password is a common one, with or without a usual ending, or only repeats 1 or 2 characters. */
 function isCommon(lower: string): boolean {
   common ??= new Set(
     readFileSync(new URL("./common-passwords.txt", import.meta.url), "utf8").split("\n"),

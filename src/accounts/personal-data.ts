@@ -9,7 +9,7 @@ import { personOf, requirePersonRow } from "./people.ts";
 import { forgive } from "./throttle.ts";
 
 /**
- * Returns what the control store has about a person and their accounts, without secrets and digests. Other members
+ * Returns what the control store has about a person and their accounts, without secrets or digests. Other members
  * appear only by id. Contains the audit entries that the person may read: all entries of accounts that they own, and
  * otherwise only entries by or about them.
  * @throws DomainError `not_found`.

@@ -119,7 +119,7 @@ async function markSeen(control: ControlStore, id: string, now: number): Promise
   }
 }
 
-/** Returns a query of sessions that have not ended. One ends after some days, or after 12 hours without a request. */
+/** Returns a query of sessions that have not ended. They end after 7 days, or after 12 hours without a request. */
 const liveSessions = (database: ControlDatabase, now: number) =>
   database
     .selectFrom("session")

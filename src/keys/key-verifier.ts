@@ -1,6 +1,6 @@
 /**
- * Checks requests' keys against the current state of the store. Keeps all its keys in memory. Asks SQLite for changes
- * once in each turn of the event loop; PostgreSQL announces them.
+ * Checks requests' keys against the current state of the store. Keeps all keys of the store in memory. Asks SQLite for
+ * changes at most once in each turn of the event loop; PostgreSQL announces changes.
  */
 import { Problem, unavailable } from "#problems.ts";
 import { quotasOf } from "#store/control-tables.ts";
@@ -139,7 +139,7 @@ interface EmbeddedKeysOptions {
  * @throws DomainError if the store cannot be read.
  */
 export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
-  /** Count of changes that has been read. */
+  /** Count of changes that `keys` reflects. */
   let seen = source.count();
   const keys = keysByDigest(source.all());
   /** Digests of the keys read since the last change that may concern all keys; null if there was none. */
@@ -253,7 +253,7 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
     else if (accounts.length > 0) learn(keys, await source.ofAccounts(accounts));
     seen = count;
   };
-  /** Reads changes, over a new connection if the last one was lost. Returns false if that fails. */
+  /** Reads changes, over a new connection if the last one was lost. Returns false if that fails, or after `close`. */
   const read = async (): Promise<boolean> => {
     nextReading = null;
     if (isClosed) return false;
@@ -325,7 +325,7 @@ function onNews(tell: (fault: Error | null) => void) {
   };
 }
 
-/** A key's id, hint, account and rights. */
+/** A valid key, with its account's number, quotas and rights. */
 export type LiveKey = KnownKey["key"];
 
 /** An issued key, valid or not. */
@@ -343,9 +343,9 @@ const knownKey = (row: KeyRow) => ({
     hint: row.hint,
     /** Number of the account, by which quotas are counted. */
     accountNumber: row.account_number,
-    /** Quotas of the account or of its plan; the same object until the key is read again. */
+    /** Quotas set for the account or by a plan; null for a default. The same object until the key is read again. */
     quotas: quotasOf(row),
-    /** True if the account's plan includes changes. */
+    /** True if the account may read changes: unless its plan, or else the plan `default`, excludes them. */
     mayReadChanges: row.changes === 1,
     /** True for the key of a demo, which is never accepted through a proxy. */
     isDemo: row.is_demo === 1,

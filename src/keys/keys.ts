@@ -263,7 +263,7 @@ export interface OwnKeys {
   now: number;
 }
 
-/** The key created when the form was first submitted. It cannot be shown again. */
+/** Id of the key created when the form was first submitted. The key cannot be shown again. */
 type Repeated = { repeatedId: string };
 
 /**
@@ -373,8 +373,8 @@ export const liveKeysMax = 10;
 export const createdADayMax = 20;
 
 /**
- * Returns the key that this form has already created, if any. Otherwise refuses a key beyond either limit. A rotated
- * key no longer counts as working, because its replacement does.
+ * Returns the id of the key that this form has already created, if any. Otherwise refuses a key beyond either limit. A
+ * rotated key no longer counts as working, because its replacement does.
  * @param addsLiveKey false for a rotation, which leaves the number of working keys unchanged.
  * @throws DomainError `conflict` at a limit.
  */

@@ -14,7 +14,10 @@ export function clientNetwork(address: string): string {
   return mappedAddress(groups) ?? prefixOf(groups, 4);
 }
 
-/** Returns the /24 or /48 of an address: enough for people to recognise their own, too little to locate anyone. */
+/**
+ * Returns the /24 or /48 of an address, or `unknown` for other text. A network of this size is small enough for people
+ * to recognise their own, and too large to locate anyone.
+ */
 export function coarseNetwork(address: string): string {
   const family = isIP(address);
   if (family === 0) return "unknown";
@@ -60,7 +63,7 @@ function groupsOf(address: string): number[] {
 /** Limit of a site, as a multiple of the limit of one of its 65,536 networks. */
 export const networksPerSite = 4;
 
-/** Limits the amount that each client network holds at a time. @param most maximum amount for one network. */
+/** Limits the amount that each client network and each site holds at a time. @param most maximum of one network. */
 export function openNetworkShares(most: number) {
   const taken = new Map<string, number>();
   const add = (network: string, amount: number) => {

@@ -19,12 +19,12 @@
  * all instances together admit as much as one alone would.
  *
  * When something is unavailable:
- * - Disk: counting goes on in memory, and up to 65,536 records wait to be written. A restart before that forgets them.
+ * - Disk: counting goes on in memory, and up to 65,536 records wait to be written. A restart forgets waiting records.
  * - PostgreSQL or Valkey, in mode `local`: each instance counts by itself, starting from what it has admitted so far.
  *   It reconnects, charges the requests admitted meanwhile, and then shares counts again.
  * - The same, in mode `deny`: each request is refused with a 503 until the server is back.
- * - A crash of PostgreSQL, like a power failure here, loses at most the last second. A Valkey that comes back empty is
- *   reported: each account has its whole quota again.
+ * - PostgreSQL: a crash loses at most the last second, as a power failure does where one process counts.
+ * - Valkey: if it comes back empty, each account has its whole quota again, and the loss is reported.
  */
 import type { Quotas, WindowName } from "./policy.ts";
 
@@ -52,13 +52,11 @@ export interface QuotaStatus {
   readonly violated: readonly WindowName[];
   /** Whole seconds, rounded up, until all windows would admit the request; 0 if it is admitted. */
   readonly retryAfterSeconds: number;
-  /** True if only the requests of this instance were counted, because counts are not shared at the moment. */
+  /** True for a look in an outage: only requests that this instance admitted are counted. Omitted otherwise. */
   readonly isPartial?: true;
 }
 
-/**
- * Ways to count: in this process, on a server that instances share, or in one of two ways while it is unavailable.
- */
+/** Ways to count: in this process, on a shared server, or in one of two ways while that server is unavailable. */
 export const countersModes = ["embedded", "shared", "local", "deny"] as const;
 export type CountersMode = (typeof countersModes)[number];
 
@@ -68,7 +66,7 @@ export interface Counters {
    * after the next `commit`. Rejects if the request could not be counted; it must then be refused.
    * @param account number of the account in the control store, 1 to 2^32 - 1.
    * @param quotas may differ from call to call.
-   * @param requests number that the request counts as, all or none; at most `greatestRequest`, 1 if omitted.
+   * @param requests number of requests that this one counts as, at most `greatestRequest`; by default 1.
    */
   take(account: number, quotas: Quotas, requests?: number): QuotaStatus | Promise<QuotaStatus>;
   /**

@@ -172,7 +172,7 @@ export function openBacklog(
     waiting.splice(0, tryToWrite(Buffer.concat(waiting), now));
   };
   return {
-    /** Writes records after the waiting ones, or lets them wait. `records` may be reused afterwards. */
+    /** Writes records after the waiting ones, or lets up to `waitingMax` wait. `records` may be reused afterwards. */
     add(records: Buffer, now: number) {
       const written = waiting.length === 0 ? tryToWrite(records, now) : 0;
       if (written * recordBytes === records.length) return;

@@ -5,7 +5,7 @@ import type { Journal } from "./journal.ts";
 import { type Quotas, windows } from "./policy.ts";
 
 /**
- * Opens counters that start from the journal of earlier runs, if any. Requests are counted even if it fails.
+ * Opens counters that start with the requests in the journal. Requests are counted even if the journal fails.
  * @param journal closed with the counters; null to forget all requests at the end.
  */
 export function openMemoryCounters(clock: Clock, journal: Journal | null = null) {
@@ -42,7 +42,7 @@ export function openMemoryCounters(clock: Clock, journal: Journal | null = null)
       append(log, now);
       forgetOne(now);
     },
-    /** Writes the journal. Never fails: `onFault` gets the reason, and no response is held back. */
+    /** Writes the journal. Never throws: the journal's `onFault` gets a fault, and no response is held back. */
     commit(): void {
       journal?.write();
     },
@@ -68,22 +68,22 @@ function forgetter(logs: Map<number, SlidingLog>): (now: number) => void {
 }
 
 /**
- * A circular buffer of times in µs, oldest first. Positions only increase; `position & (times.length - 1)` is the slot.
- * Windows are half-open: a request at `time` is counted while `now - time < window`. Each window remembers the
- * position of the first request that it counts, and only moves it forward, so a decision is O(1) amortised.
+ * Requests in sliding windows. Positions only increase; `position & (times.length - 1)` is the slot in `times`.
+ * Windows are half-open: a request at `time` is counted while `now - time < window`.
  */
 export interface SlidingLog {
   /** Window lengths in µs, shortest first. Requests that leave the last window are forgotten. */
   readonly windows: readonly number[];
+  /** Position of the first request in each window. It only moves forward, so a decision is O(1) amortised. */
   readonly firsts: number[];
   end: number;
-  /** Circular buffer; its length is a power of two. */
+  /** Circular buffer of times in µs, oldest first. Its length is a power of two. */
   times: Float64Array;
 }
 
 const timesAtFirst = 8;
 
-/** Returns a log over windows in µs that starts with these sorted times. */
+/** Returns a log that starts with these sorted times. @param windows lengths in µs, shortest first. */
 export function openLog(windows: readonly number[], times: ArrayLike<number> = []): SlidingLog {
   const slots = new Float64Array(powerOfTwoFrom(times.length));
   slots.set(times);
@@ -109,9 +109,7 @@ export function append(log: SlidingLog, now: number): void {
   log.end++;
 }
 
-/**
- * Returns the µs until a window counts fewer than `quota` requests, even if it counts far more; 0 if it already does.
- */
+/** Returns the µs until a window counts fewer than `quota` requests; 0 if it already does. */
 export function waitIn(log: SlidingLog, window: number, quota: number, now: number): number {
   const last = log.end - quota;
   return last < log.firsts[window]! ? 0 : leaves(log, last, window) - now;
@@ -200,7 +198,7 @@ function isAdmitted(log: SlidingLog, quotas: Quotas, now: number, requests: numb
  * @param index place of the window in `windows`.
  * @param count number of requests in the window.
  * @param resetMicroseconds time until the oldest request leaves; 0 if there is none.
- * @param waitMicroseconds time until the window alone admits the request; 0 if it does now, or if it was admitted.
+ * @param waitMicroseconds time until the window alone admits the request; 0 if it does now, or if the request was admitted.
  */
 export function windowStatus(
   index: number,

@@ -1,9 +1,10 @@
 /** Converts the times of requests that earlier runs counted to the clock of this run. */
 import { dayMicroseconds } from "./policy.ts";
 
-/** Segment that is no longer written to, and the time of its newest record in µs. */
+/** Segment that is no longer written to. */
 export interface FinishedSegment {
   path: string;
+  /** Time of the newest record on this run's monotonic clock; -Infinity if there is no record. */
   newestMicroseconds: number;
 }
 

@@ -14,7 +14,7 @@ export type WindowName = (typeof windows)[number]["name"];
 /** Number of requests that each window admits for one account. */
 export type Quotas = Readonly<Record<WindowName, number>>;
 
-/** Quotas of accounts without quotas set by the operator. */
+/** Quotas of windows for which the operator has set none. */
 export const defaultQuotas: Quotas = Object.freeze({ minute: 60, hour: 1000, day: 10_000 });
 
 /** Returns quotas with the defaults in place of null. */

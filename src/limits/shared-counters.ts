@@ -98,8 +98,8 @@ export interface Patience {
 }
 
 /**
- * Opens shared counters after one attempt to connect. If it fails, the outage mode applies until a later one succeeds.
- * @throws StoreFault if the engine answers but cannot be used until the operator changes something.
+ * Opens shared counters after one attempt to connect. The outage mode applies until this or a later attempt succeeds.
+ * @throws StoreFault if counts cannot be shared until the operator changes something.
  */
 export async function openSharedCounters({
   engine,
@@ -297,9 +297,9 @@ interface AskedGroup extends Group {
 const countersAway = () => new Error("Requests cannot be counted: no shared counters answer.");
 
 const roundsMax = 8;
-/** Number of debts few enough to be charged within the wait for an answer. */
+/** Number of requests that can be charged within the wait for an answer. */
 const fewDebts = 256;
-/** Reports whether the server answers but cannot be used until the operator changes something. */
+/** Reports whether a fault lasts until the operator changes something. */
 const isToBeMended = (fault: unknown): fault is StoreFault =>
   fault instanceof StoreFault && fault.kind === "unusable";
 

@@ -392,8 +392,8 @@ const tlsRemedy =
   "If the server does not use TLS at this port, begin COUNTERS_URL with valkey:// or redis://; otherwise check its TLS versions, and that it asks for no client certificate";
 
 /**
- * Patterns of messages from servers, Node and the package, each with its meaning; `$&` stands for the matched text. In
- * a script's error, this text may follow other text.
+ * Patterns of messages from servers, Node and the package, each with its meaning; `$&` stands for the matched text. A
+ * script's error may have other text before the message.
  */
 const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [/^connect ECONNREFUSED .+/, "nothing listens at this address ($&)"],

@@ -1,5 +1,5 @@
 /**
- * Lua scripts that count in Valkey or Redis: one decides requests, one charges requests that were admitted elsewhere.
+ * Lua scripts for Valkey or Redis: one decides requests, one charges requests admitted elsewhere, one tries commands.
  */
 
 /**
@@ -7,10 +7,10 @@
  *
  * head  `newest` (8 bytes, a double: µs since 1970), then four bytes each: `next`, which is the next slot to write, and
  *       the numbers of requests in minute, hour and day when the newest was added
- * ring  5 bytes for each slot: a request's µs modulo 2^40, or 12.7 days; `newest` makes it a full time
+ * ring  5 bytes for each slot: a request's µs modulo 2^40, which is 12.7 days; `newest` completes it
  *
- * The k-th request from the end is in the slot `next - k`. Only a counted request writes anything. Time therefore never
- * goes back past a forgotten request: a clock that ran ahead and came back frees no quota.
+ * The k-th request from the end is in the slot `next - k`. Only counted requests change anything, and time never falls
+ * behind `newest`. A clock that ran ahead and was set back therefore frees no quota.
  */
 const shared = `
 local HEAD, SLOT, WRAP = 24, 5, 2 ^ 40
@@ -99,7 +99,7 @@ local clock = time[1] * 1e6 + time[2]`;
 
 /**
  * Returns the script that decides groups and answers a `Decision` for each. KEYS: the account of each group. ARGV: four
- * numbers for each group: its signed requests, and its quotas for minute, hour and day.
+ * numbers for each group: its `requests`, and its quotas for minute, hour and day.
  * @param readClock Lua that sets `clock`; tests have their own.
  */
 export const takeScript = (readClock: string = serverTime): string => `${shared}

@@ -1,6 +1,6 @@
 /**
- * Metrics of the process and its disk: memory, CPU time, open files, disk space, event-loop lag. Metrics that the
- * Prometheus client libraries have, too, bear the same names.
+ * Metrics of the process and its disk: memory, CPU time, open files, disk space, event-loop lag. Metrics that are also
+ * in the Prometheus client libraries have the same names as there.
  */
 import { statfsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";

@@ -85,9 +85,9 @@ const tables = {
     revoked_at: "text",
     /** Id of the key that replaced this one in a rotation. */
     replaced_by: "text",
-    /** Id of the person who created the key; null if a command did. It remains after the person is deleted. */
+    /** Id of the person who created the key; null if nobody was signed in. It remains after the person is deleted. */
     made_by: "text",
-    /** One-time value of the form that created the key; null if a command did. Unique within the account. */
+    /** One-time value of the form that created the key; null if no form did. Unique within the account. */
     form: "text",
   },
   /** A person. Everybody has signed up through a link made for their address. */
@@ -140,7 +140,7 @@ const tables = {
     email_folded: "text not null",
     /** Id of the person whose password or address the link changes; null for all other links. */
     person: "text references person",
-    /** Number of the account that an invitation is to; null for an account of their own, and for all other links. */
+    /** Number of the account that an invitation is to; null for all other links. */
     account: "integer references account",
     role: "text",
     created_at: "text not null",
@@ -205,7 +205,7 @@ const addedTables = {
     /** Time when every dataset and step was free of the person; null until then. */
     applied_at: "text",
   },
-  /** The last sync of a source that succeeded, whether or not it changed anything; the first one while none has. */
+  /** The last successful sync of a source, even if it changed nothing. Until one succeeds, the start of the first. */
   sync: { source: "text primary key", succeeded_at: "text not null" },
 } as const;
 
@@ -258,7 +258,7 @@ export const addedSql = {
   syncs: createAdded("sync"),
   suppressedGps: [
     "alter table suppression add column gp_ids text not null default ''",
-    // To apply these again finds their GPs.
+    // Applying these suppressions again finds their GPs.
     "update suppression set applied_at = null where coalesce(gp, cik, crd) is not null",
   ],
 };

@@ -19,7 +19,7 @@ export type KeyRow = Pick<
 > &
   Pick<AccountTable, "per_minute" | "per_hour" | "per_day" | "suspended_at"> & {
     account_number: number;
-    /** Right to read changes, from its plan: 1 or 0. */
+    /** Right to read changes: 1 or 0. */
     changes: number;
   };
 
@@ -51,7 +51,8 @@ export const allChanges = 0;
 const fileCheckMilliseconds = 1000;
 
 /**
- * Opens a reader of keys. Each of its calls throws a DomainError if the store cannot be read. Later calls try again.
+ * Opens a reader of keys. All its calls but `syncs` throw a DomainError if the store cannot be read. Later calls try
+ * again.
  * @param now returns milliseconds; only differences matter.
  * @throws StoreFault if the store is missing or cannot be read.
  */
@@ -67,7 +68,7 @@ export function watchControl(file: string, now: () => number) {
   const connection = naming(() => new DatabaseSync(file, { readOnly: true, timeout: 0 }));
   // Changes when another connection commits: https://www.sqlite.org/pragma.html#pragma_data_version
   const dataVersion = connection.prepare("pragma data_version");
-  // Read on every request, and arrays are read twice as fast as objects.
+  // Read in each turn of the event loop that has requests. Arrays are read twice as fast as objects.
   dataVersion.setReturnArrays(true);
   const prepare = (query: string) => naming(() => connection.prepare(query));
   const all = prepare(keyRows);

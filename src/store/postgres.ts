@@ -15,8 +15,8 @@ export function placeName(url: string): string {
 const gates = new Map<string, ReturnType<typeof openGate>>();
 
 /**
- * Returns the gate to a database. A thread inherits its memory from the thread that started it, so that all threads of
- * a process together try an unreachable server only once a second.
+ * Returns the gate to a database. A thread inherits the gate's memory from the thread that started it, so that all
+ * threads of a process together try an unreachable server only once a second.
  */
 export const gateOf = (url: string) =>
   gates.getOrInsertComputed(url, () => {
@@ -380,7 +380,7 @@ export async function openPool(url: string): Promise<PostgresPool> {
   };
 }
 
-/** Returns a connection that converts errors into faults. After an error that ends it, the pool drops it. */
+/** Returns a connection that converts errors into faults. The pool drops a connection that an error has ended. */
 function guarded(client: PoolClient, place: string): ReturnType<PostgresPool["connect"]> {
   let isOver = false;
   const query = async (text: string, values: readonly unknown[]) => {

@@ -30,8 +30,8 @@ const keyChanges = [
 const changedAccounts = { api_key: "new.account", account: "new.number", plan: "-1" };
 
 /**
- * The same with a row for each account, as in PostgreSQL. Account 0 counts all changes. An account's row has the count
- * of its keys' last change, and account -1 the count of the last change that may concern all accounts.
+ * `keyChanges` with a row for each account, as in PostgreSQL. Account 0 counts all changes. An account's row has the
+ * count of its keys' last change, and account -1 the count of the last change that may concern all accounts.
  */
 const keyChangesByAccount = [
   "drop table key_change",
@@ -124,7 +124,7 @@ export interface FileShape {
 /**
  * Opens a file. Leaves a refused file unchanged.
  * @throws DomainError `conflict` if this version cannot use the schema, StoreFault `busy` if another process holds the
- *   write lock, `full` or `unusable` if the folder or the file cannot be used.
+ *   write lock, `full` or `unusable` if the folder, the file or this version of SQLite cannot be used.
  */
 export function openFile({ file, steps, pragmas, busyMilliseconds }: FileShape): DatabaseSync {
   refuseOldSqlite();

@@ -63,8 +63,8 @@ const removeRequests = `
     select ctid from request where at < $1 or number <= $2 limit ${removedAtOnce} for update skip locked)) returning 1`;
 
 /**
- * Returns a function that runs one step and reports whether it removed requests or sums. It throws as
- * `PostgresSession.query` does; the step has then removed all of its records or none. `now` is in ms since 1970.
+ * Returns a function that runs one step and reports whether it removed requests or sums. The function rejects as
+ * `PostgresSession.query` does. `now` is in ms since 1970.
  */
 export function openPostgresRetention(
   retention: Retention,
@@ -105,7 +105,7 @@ function openLook() {
 
 /**
  * Returns the start of the visible log, in ms since 1970. It is rounded down to the minute, so that not every batch
- * moves it. Older requests are hidden.
+ * moves it. Older requests are hidden; all requests are, if `logDays` is 0.
  */
 const logStartOf = (now: number, { logDays }: Retention): number =>
   logDays === 0

@@ -45,9 +45,7 @@ const noTotals: Totals = {
 
 const unitMilliseconds = { hour: hourMilliseconds, day: dayMilliseconds };
 
-/**
- * Returns the last `count` hours or days, oldest first. The last one contains `now`. Includes those without requests.
- */
+/** Returns the totals of each of the last `count` hours or days, oldest first. The last one contains `now`. */
 export async function readBars(
   usage: UsageStore,
   order: { account: number; unit: "hour" | "day"; count: number; now: number },
@@ -65,8 +63,8 @@ export async function readBars(
 }
 
 /**
- * Returns the requests of the last `count` days in UTC, by key id. The last day contains `now`. Leaves out keys without
- * requests.
+ * Returns the number of requests on each of the last `count` days in UTC, oldest first, by key id. The last day
+ * contains `now`. Leaves out keys without requests.
  */
 export async function readDaysByKey(
   usage: UsageStore,

@@ -65,7 +65,7 @@ function tidy(now: number): void {
 }
 
 /**
- * Opens the store that batches are written to. Its `tidy` removes some old records, and returns true if another step may
+ * Opens the store that batches are written to. Its `tidy` removes some old records. It returns true if another step may
  * remove more. With SQLite, calls are finished when they return.
  */
 async function openStore() {

@@ -32,7 +32,7 @@ export interface WriterOptions
   /** Called with the fault when writes or removals begin to fail, and with null once everything works again. */
   onFault: (fault: Error | null) => void;
   /**
-   * Called when a loss begins, with the number of requests lost first, and when it ends, with their total and `isOver`
+   * Called when a loss begins, with the number of requests lost so far, and when it ends, with the total and `isOver`
    * true.
    */
   onLoss?: (requests: number, isOver: boolean) => void;
@@ -139,7 +139,7 @@ export function openWriter(options: WriterOptions) {
       hasMore = true;
       start();
     },
-    /** Returns the size of all batches that are neither written nor lost. */
+    /** Returns the number and approximate size of requests that are neither written nor lost. */
     waiting: kept.waiting,
     waitingBytesMax: keptBytesMax,
     /** Returns the number of requests whose records have been lost so far. */
@@ -225,7 +225,7 @@ export function openKeptBatches(bytesMax: number) {
       while (bytes > bytesMax && batches.length > taken) dropped += remove(taken).requests.count;
       return dropped;
     },
-    /** Returns the first batch. It is kept until `done` is called, because it may be written at any moment. */
+    /** Returns the first batch; undefined if there is none. It is not dropped before `done`, as it may be written. */
     take(): NumberedBatch | undefined {
       taken = Math.min(1, batches.length);
       return batches[0];
@@ -237,7 +237,7 @@ export function openKeptBatches(bytesMax: number) {
       // late.
       remove(0).requests.bytes.transfer(0);
     },
-    /** Returns the number of requests in all kept batches, and their approximate memory use in bytes. */
+    /** Returns the number of requests in all kept batches, and the batches' approximate memory use in bytes. */
     waiting: () => ({
       requests: batches.reduce((sum, { batch }) => sum + batch.requests.count, 0),
       bytes,

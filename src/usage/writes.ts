@@ -113,7 +113,7 @@ export function openPostgresWrites(
 
 /**
  * Statement that adds a batch. The writer's row prevents duplicates: a repeated statement waits until the first is
- * committed or rolled back. It adds nothing if the row's batch number is then not below its own. Sums are added in a
+ * committed or rolled back. It then adds its batch only if the batch number in the row is lower. Sums are added in a
  * fixed order, so that instances cannot deadlock.
  */
 const addBatch = `
@@ -202,8 +202,8 @@ function openHourSums(words: readonly string[]) {
 }
 
 /**
- * Digits of Crockford's base 32, as in `http/routes.ts`. One of the service's own request ids is `req_` and 26 digits,
- * and is packed into 16 bytes. Any other id keeps its characters.
+ * Digits of Crockford's base 32, as in `http/routes.ts`. The service's own request ids are `req_` and 26 digits. They
+ * are packed into 16 bytes. Other ids keep their characters.
  */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const digits = new Uint8Array(128);
