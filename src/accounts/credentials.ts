@@ -82,7 +82,7 @@ interface Completion {
 }
 
 /**
- * Creates a person, their account and its ownership, or none of them, and signs the person in.
+ * Creates a person and an account that the person owns, or neither, and signs the person in.
  * @throws LinkFault, or DomainError `invalid` for the password or the name, `conflict` if somebody has signed up with
  *   the address meanwhile, or `busy`.
  */
@@ -231,7 +231,7 @@ export async function requestAddressChange(
 }
 
 /**
- * Changes a person's address to the link's.
+ * Changes a person's address to the one that the link proves.
  * @returns the person with the new address, and the former address, to which the caller mails a notice.
  * @throws LinkFault, or DomainError `conflict` if somebody else has taken the address meanwhile.
  */

@@ -17,7 +17,7 @@ export const listMembers = (database: ControlDatabase, account: number) =>
     .orderBy("person.email_folded")
     .execute();
 
-/** An actor who changes an account, given by its number. */
+/** An actor, and the number of the account that the actor changes. */
 export interface Acting {
   account: number;
   actor: Actor;

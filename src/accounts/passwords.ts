@@ -84,8 +84,8 @@ const openHasher = (cost: Argon2Cost) => ({
     return `$argon2id$v=19$m=${cost.memoryKiB},t=${cost.passes},p=1$${texts.join("$")}`;
   },
   /**
-   * Reports whether a password is right. Takes as long if nothing is stored, so that the time does not reveal who has
-   * an account.
+   * Reports whether a password is right. Takes just as long if nothing is stored, so that the time does not reveal who
+   * has an account.
    * @param stored hash; null if there is no such person.
    */
   async isPassword(password: string, stored: string | null): Promise<boolean> {

@@ -6,7 +6,7 @@ import { DomainError } from "#store/store-fault.ts";
 import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/durations.ts";
 import { counted } from "#words.ts";
 
-/** Facts from a request to the account pages about its sender. */
+/** Facts about the sender of a request to the account pages. */
 export interface Client {
   /** IP address from the HTTP server. */
   address: string;

@@ -135,14 +135,14 @@ interface EmbeddedKeysOptions {
 
 /**
  * Opens the keys of an embedded store. Reads all of them now, and later those of the accounts whose keys have changed.
- * After a change that may concern all keys, such as a plan's, each is read again when it is next looked up.
+ * After a change that may concern all keys, such as one to a plan, each key is read again when it is next looked up.
  * @throws DomainError if the store cannot be read.
  */
 export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
   /** Count of changes that `keys` reflects. */
   let seen = source.count();
   const keys = keysByDigest(source.all());
-  /** Digests of the keys read since the last change that may concern all keys; null if there was none. */
+  /** Digests of the keys read since the last change that may concern all keys; null if there was no such change. */
   let readSince: Set<string> | null = null;
   /** Digest of a key that could not be read again; null if there is none. */
   let failed: string | null = null;
@@ -343,9 +343,9 @@ const knownKey = (row: KeyRow) => ({
     hint: row.hint,
     /** Number of the account, by which quotas are counted. */
     accountNumber: row.account_number,
-    /** Quotas set for the account or by a plan; null for a default. The same object until the key is read again. */
+    /** Quotas of the account or a plan; null for the service's default. The same object until the key is read again. */
     quotas: quotasOf(row),
-    /** True if the account may read changes: unless its plan, or else the plan `default`, excludes them. */
+    /** True unless the account's plan, or else the plan `default`, excludes changes. */
     mayReadChanges: row.changes === 1,
     /** True for the key of a demo, which is never accepted through a proxy. */
     isDemo: row.is_demo === 1,

@@ -27,8 +27,8 @@ export function coarseNetwork(address: string): string {
 }
 
 /**
- * Returns the network of an address and, for IPv6, its /48. One site can have a whole /48, which contains 65,536 such
- * networks (RFC 6177).
+ * Returns the network of an address, and the /48 if the network is a /64. One site can have a whole /48, which contains
+ * 65,536 networks (RFC 6177).
  */
 export function networksOf(address: string): [network: string, site?: string] {
   const network = clientNetwork(address);

@@ -77,7 +77,7 @@ export interface Counters {
   /**
    * Saves everything counted before the call. A restart then loses none of it, and a power failure at most the last
    * second. Does not reject while the disk fails or in mode `local`, although counts are only in memory then. If it
-   * rejects, those requests must be refused.
+   * rejects, the requests counted before the call must be refused.
    */
   commit(): void | Promise<void>;
   close(): void | Promise<void>;

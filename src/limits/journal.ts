@@ -105,7 +105,7 @@ export function openJournal({ dir, clock, onFault }: JournalOptions) {
   };
 }
 
-/** Reports that counts cannot be read or saved, and later that they are saved again. */
+/** Opens the health of a journal. It reports that counts cannot be read or saved, and later that they are again. */
 function openHealth(folder: string, onFault: (fault: Error | null) => void) {
   let isFailing = false;
   const report = (fault: Error) => {
@@ -143,8 +143,8 @@ const retryMicroseconds = 1e6;
 const waitingMax = 65_536;
 
 /**
- * Opens a backlog. The backlog writes records in order. It keeps records that the disk refuses, and tries them again
- * later. It never throws.
+ * Opens a backlog, which writes records in order. It keeps records that the disk refuses, and tries them again later.
+ * It never throws.
  * @param write returns the number of records written completely. May throw if it could write nothing.
  * @param onFault called with the reason for each failed write.
  */
@@ -397,7 +397,7 @@ function decodeRecord(segment: Buffer, at: number) {
   return { account, monotonicMicroseconds, wallMilliseconds };
 }
 
-/** All fields of a record but its checksum. Allocated once, because a record is written on every request. */
+/** Buffer for all fields of a record but its checksum. Allocated once, because every admitted request is recorded. */
 const summed = Buffer.alloc(recordBytes - 4);
 
 function recordChecksum(account: number, monotonicMicroseconds: number, wallMilliseconds: number) {

@@ -1,6 +1,4 @@
-/**
- * Limits how often something may happen for each of many names, such as wrong keys from a network, by sliding windows.
- */
+/** Limits events by name, such as wrong keys by client network, in sliding windows. */
 import { LRUCache } from "lru-cache";
 import type { Clock } from "./clocks.ts";
 import { append, countIn, openLog, type SlidingLog, waitIn } from "./memory-counters.ts";

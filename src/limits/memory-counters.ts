@@ -55,8 +55,8 @@ export function openMemoryCounters(clock: Clock, journal: Journal | null = null)
 }
 
 /**
- * Returns a function that checks at most one account in each call, round robin, and forgets it if it is idle. No
- * request pays for all accounts.
+ * Returns a function that shrinks the log of at most one account in each call, in turn. It forgets the account if the
+ * log is empty. No request pays for all accounts.
  */
 function forgetter(logs: Map<number, SlidingLog>): (now: number) => void {
   let round = logs.entries();
@@ -198,7 +198,7 @@ function isAdmitted(log: SlidingLog, quotas: Quotas, now: number, requests: numb
  * @param index place of the window in `windows`.
  * @param count number of requests in the window.
  * @param resetMicroseconds time until the oldest request leaves; 0 if there is none.
- * @param waitMicroseconds time until the window alone admits the request; 0 if it does now, or if the request was admitted.
+ * @param waitMicroseconds time until the window alone admits the request; 0 if it does now, or for an admitted request.
  */
 export function windowStatus(
   index: number,

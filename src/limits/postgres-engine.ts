@@ -35,7 +35,7 @@ export function openPostgresEngine(
   const forget = () => {
     if (performance.now() - forgotAt < forgetEveryMilliseconds) return;
     forgotAt = performance.now();
-    // The next question will notice if the connection has failed.
+    // The next call notices if the connection has failed.
     query(statements.forget).catch(() => {});
   };
 

@@ -60,7 +60,7 @@ export interface Group {
  */
 export type Decision = readonly number[];
 
-/** Question that counts nothing, to test a connection. */
+/** Groups that count nothing, to test a connection. */
 export const probe: readonly Group[] = [{ account: 1, quotas: defaultQuotas, requests: 0 }];
 
 /** Behaviour during an outage: every instance counts by itself, or requests are refused. */
@@ -410,9 +410,9 @@ export function statusOf(
 const waitParts = 5;
 
 /**
- * Waits for a promise. Rejects after at least this many ms. On a busy machine this process may not get to send the
- * question or read the answer. A turn of the event loop therefore counts as at most one part of the wait, however long
- * it takes, and sockets are read once more after the last part.
+ * Waits for a promise. Rejects if it has not settled after at least this many ms. On a busy machine this process may
+ * not get to send the question or read the answer. A turn of the event loop therefore counts as at most one part of the
+ * wait, however long it takes, and sockets are read once more after the last part.
  */
 export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();

@@ -208,7 +208,7 @@ async function openConnection(url: string) {
   /** Connects to the server, or to each server of its cluster, and checks that all can count. */
   const open = async (onLost: (fault: Error) => void) => {
     let isOpen = false;
-    /** Reason why the connection ended, which the rejection of a cluster or a command does not contain. */
+    /** Reason why the connection ended. The errors of a cluster and of commands do not contain it. */
     let cause: Error | undefined;
     /** Connects a client and uses it. @throws Error if it cannot connect, or if `disconnect` dropped it meanwhile. */
     const use = async (client: Client, opened: Connection) => {

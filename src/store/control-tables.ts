@@ -118,7 +118,7 @@ const tables = {
     /** Time of a recent request. It is updated at most once a minute. */
     seen_at: "text not null",
     ends_at: "text not null",
-    /** Client network: an IPv4 address or an IPv6 /64. */
+    /** Client network: an IPv4 address, an IPv6 /64 or `unknown`. */
     network: "text not null",
     /** Name of the browser and its system, such as `Firefox on Linux`. */
     browser: "text not null",
@@ -188,7 +188,7 @@ const addedTables = {
     kind: "text not null",
     /** Query of the kind's list, without paging; empty for all records. */
     query: "text not null",
-    /** Id of the person who follows it. It remains after the person is deleted. */
+    /** Id of the person who follows the view. The view is deleted with the person. */
     made_by: "text not null",
     created_at: "text not null",
   },

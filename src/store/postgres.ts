@@ -138,7 +138,7 @@ async function clientConfig(
   };
 }
 
-/** Returns the fault for a failed connection. Unlike a failed query's, its cause always lies outside the program. */
+/** Returns the fault for a failed connection. Its cause always lies outside the program, unlike a failed query's. */
 function connectFault(error: unknown, place: string, setting = "DATABASE_URL"): unknown {
   const fault = postgresFault(error, place, setting);
   if (fault instanceof StoreFault || !(error instanceof Error)) return fault;

@@ -26,7 +26,7 @@ const keyChanges = [
   ),
 ];
 
-/** Account whose keys a change to a row concerns; -1 for all accounts. */
+/** Account whose keys an insertion or an update concerns, by table; -1 for all accounts. */
 const changedAccounts = { api_key: "new.account", account: "new.number", plan: "-1" };
 
 /**
@@ -89,8 +89,8 @@ export function schemaSteps(database: DatabaseSync): string[] {
 export type Unfit = NonNullable<ReturnType<typeof unfitSchema>>;
 
 /**
- * Returns the reason why this program cannot use a schema, and the remedy, or null if it can. The reason completes a
- * sentence that begins with a place.
+ * Returns the reason why this program cannot use a schema, and the remedy. Returns null if the schema can be used. The
+ * reason completes a sentence that begins with a place.
  * @param known the program's steps, oldest first. A schema that has steps, but not the first one, comes from an earlier
  *   program.
  * @param taken steps applied to the schema, without those that a program need not know.

@@ -7,7 +7,7 @@ import { createTables, type RowsOf } from "./control-tables.ts";
 /** All tables, with SQLite's types. */
 const tables = {
   key_use: {
-    /** Id of a key in the control store. There is no foreign key, because the two stores are separate files. */
+    /** Id of a key in the control store. There is no foreign key, because the two stores may be separate files. */
     key_id: "text primary key",
     last_used_at: "text not null",
     /** Network of the request, such as `203.0.113.0/24`; null if it was not recorded. */

@@ -225,7 +225,7 @@ export function openKeptBatches(bytesMax: number) {
       while (bytes > bytesMax && batches.length > taken) dropped += remove(taken).requests.count;
       return dropped;
     },
-    /** Returns the first batch; undefined if there is none. It is not dropped before `done`, as it may be written. */
+    /** Returns the first batch, which is not dropped until `done` is called. Returns undefined if there is none. */
     take(): NumberedBatch | undefined {
       taken = Math.min(1, batches.length);
       return batches[0];
