@@ -27,8 +27,8 @@ export interface NameParameters {
 }
 
 /**
- * Parameters of a kind's read. All given filters must hold. If a filter has several values, one of them is enough. GPs
- * need a `gp_name`.
+ * Parameters of a kind's read. All given filters must hold. If a filter has several values, one of them is enough. The
+ * read of GPs needs a `gp_name`.
  */
 export type FetchParameters<K extends RecordKind> = NameParameters & {
   [Filter in Exclude<keyof (typeof fetches)[K]["filters"] & string, "gp_name">]?: ValueOf<Filter>;
@@ -57,8 +57,8 @@ type ValueOf<Filter extends string> = Filter extends `${string}_min` | `${string
 
 /**
  * Parameters of a kind's list. All given filters must hold. If a filter has several values, one of them is enough.
- * Ranges include both ends. Dates are as precise as `2026`, `2026-03` or `2026-03-31`, or relative to the day of the
- * dataset, such as `-90d`.
+ * Ranges include both ends. A date is a year, a month or a day (`2026`, `2026-03`, `2026-03-31`), or relative to the
+ * day of the dataset, such as `-90d`.
  */
 export type ListParameters<K extends RecordKind> = NameParameters & {
   [Filter in { [Name in Condition<K>]: FilterOf<K, Name> }[Condition<K>]]?: ValueOf<Filter>;
@@ -95,7 +95,7 @@ type Read<Parameters, OneRecord> = object extends Parameters
   ? (parameters?: Parameters) => Answer<OneRecord>
   : (parameters: Parameters) => Answer<OneRecord>;
 
-/** The reads of each kind by its GPs, such as `fetchGp` and `fetchProjects`. */
+/** The reads of each kind by GP, such as `fetchGp` and `fetchProjects`. */
 type Fetches = {
   [K in RecordKind as MethodOf<(typeof fetches)[K]["name"]>]: Read<FetchParameters<K>, RecordOf<K>>;
 };

@@ -235,9 +235,10 @@ type ProblemParts = {
     : readonly [code: Code, detail: string, members: MembersOf<Code>];
 }[ProblemCode];
 
-/** An error response (RFC 9457). `members` are the extension members of its code. */
+/** An error response (RFC 9457). */
 export class Problem extends Error {
   readonly code: ProblemCode;
+  /** Extension members of the code. */
   readonly members: ProblemMembers;
 
   constructor(...[code, detail, members]: ProblemParts) {
@@ -280,10 +281,7 @@ export const unavailable = (
   retryAfter = 1,
 ) => new Problem("unavailable", detail, { reason, retry_after: retryAfter });
 
-/**
- * Registered type of an exceeded quota (draft-ietf-httpapi-ratelimit-headers-11). Other types are pages of this
- * service.
- */
+/** Registered type of an exceeded quota (draft-ietf-httpapi-ratelimit-headers-11). Other types are our own pages. */
 const quotaType = "https://iana.org/assignments/http-problem-types#quota-exceeded";
 
 /** Returns the body of a problem (RFC 9457), with its members in order. */

@@ -275,7 +275,7 @@ export async function openService(
     async start() {
       await listenAdmin();
       await datasets.look();
-      // The demo chose this mode, not the operator, so it shows records that are not invented to members only.
+      // The demo, not the operator, chose to show records to everyone. It shows real ones to members only.
       if (missed !== null && !config.isDemo)
         throw new ConfigFault([`${missed.found}. ${missed.mend}.`]);
       if (life.state !== "starting")
@@ -376,7 +376,7 @@ interface FollowOrder {
   /** Load of the current dataset, if it has already begun. */
   ahead: Load | null;
   program: string;
-  /** Called each time a dataset is taken over, with the model that answers from then on. The previous one is closed soon. */
+  /** Called when a dataset is taken over, with the model that answers from then on. The old model is closed soon. */
   onModel(model: ReadModel, from: LoadOrder): void;
 }
 

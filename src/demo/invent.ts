@@ -111,7 +111,7 @@ const statusBefore: Readonly<Partial<Record<string, CanonicalProject["status"]>>
   closed: "raising",
 };
 
-/** A record of the kinds that the demo has. It need not have all. */
+/** Record of a kind that the demo invents. It need not invent every kind. */
 type Invented = ReturnType<ReturnType<typeof inventorsOf>[number]["invent"]>;
 
 /** Returns a record as it was two days earlier; null if it did not exist. */
@@ -340,7 +340,7 @@ const peopleKeptMax = 4;
 // The register of individuals has not reached this range.
 const personCrdStart = 9_000_000;
 
-/** Returns a function that invents the next principal, given its number from 1. Most GPs get one with their number. */
+/** Returns a function that invents the next principal, by its number from 1. The GP of that number usually gets it. */
 function principalInventor(seed: number, gps: readonly InventedGp[]) {
   const random = startRandom(seed, "principals");
   return (number: number): CanonicalPrincipal => {

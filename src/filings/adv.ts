@@ -48,8 +48,9 @@ const rejectedMax = 10_000;
 
 /**
  * Reads a member and adds its rows one by one.
- * @returns the unreadable rows, which have the wrong number of cells or lack a value that every row needs.
- * @throws ImportFault if the member is empty or cut off, has a column missing or twice, or has mostly unreadable rows.
+ * @returns count and first line of the unreadable rows: those with a wrong number of cells or without a needed value.
+ * @throws ImportFault if the member is empty or cut off, lacks a needed column, has a column twice, or exceeds
+ *   `rejectedMax`.
  */
 export async function readAdv(
   { kind, isExempt }: AdvMember,
@@ -96,7 +97,7 @@ export async function readAdv(
 const remedy = "download the archive again, or leave it out of the folder";
 const comparable = (title: string) => title.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 
-/** Returns the index of each column, by our name for it. */
+/** Returns the index of each column by our name for it. @throws ImportFault for a missing or repeated column. */
 function indexesOf(kind: AdvMember["kind"], header: readonly string[], file: string) {
   const titles = header.map((title) => comparable(title.replace(/^\ufeff/, "")));
   const found: Record<string, number> = {};
@@ -177,7 +178,7 @@ const quote = 0x22;
 const comma = 0x2c;
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
-/** Maximum length of a row, in bytes. Otherwise an unclosed quote would swallow the rest of the member. */
+/** Maximum length of a row, in bytes. Without a limit, an unclosed quote would swallow the rest of the member. */
 const rowBytesMax = 256 * 1024;
 
 /**
@@ -231,7 +232,7 @@ function rowAt(bytes: Buffer, start: number, isLast: boolean) {
   while (at <= stop) {
     const isQuoted = bytes[begin] === quote;
     if (isQuoted) {
-      // A pair of quotes stands for one, so a run ends its cell if it is odd and the end of a cell follows.
+      // A pair of quotes stands for one. A run of odd length therefore ends the cell if a comma or line end follows.
       for (at = begin + 1; at < stop; at++) {
         if (bytes[at] === lineFeed) lines++;
         if (bytes[at] !== quote) continue;
@@ -274,12 +275,12 @@ const feedRoot = "IAPDFirmSECReport";
 export const feedBeginning = new RegExp(String.raw`^\s*<(?:[^]*<)?${feedRoot}[\s>]`);
 const feedCells: Readonly<Record<string, string>> = columns.feed;
 const feedElements = new Set(Object.values(feedCells).map((cell) => cell.split("@")[0]));
-/** Maximum number of bytes between two opening tags. Otherwise endless text would fill the memory. */
+/** Maximum number of bytes between two opening tags. Without a limit, endless text would fill the memory. */
 const gapBytesMax = 1024 * 1024;
 
 /**
  * Reads the SEC's daily feed of firms as it arrives, and adds them one by one with the date of the feed.
- * @returns the firms that lack a CRD number, a name or a filing date.
+ * @returns count and first line of the firms that lack a CRD number, a name or a filing date.
  * @throws ImportFault if the feed is cut off, is not well-formed, or has no date or no readable firm.
  */
 export async function readFirmFeed(
@@ -336,7 +337,7 @@ export async function readFirmFeed(
   throw new ImportFault(file, rejected.firstLine, reason);
 }
 
-/** Decodes a cell of one character per byte. Leaves it alone if a character reference has added a wider one. */
+/** Decodes a cell of one character per byte. Leaves it alone if a character reference added a wider character. */
 const decodedCell = (written: string): string =>
   /^[\0-\xff]*$/.test(written) ? decoded(Buffer.from(written, "latin1")) : written;
 
@@ -344,7 +345,7 @@ const decodedCell = (written: string): string =>
 const foreignHost =
   /(?:^|\.)(?:(?:linkedin|facebook|fb|twitter|x|instagram|youtube|vimeo|tiktok|threads|pinterest|snapchat|reddit|medium|substack|yelp|glassdoor|crunchbase|spotify|soundcloud|apple|weibo|qq|(?<!sites\.)google)\.com|youtu\.be|bsky\.app|t\.me|g\.page|sec\.gov|finra\.org)$/;
 
-/** Returns a web address, in lower case if it is all capitals, as most are. Returns null if it is not the firm's. */
+/** Returns a web address, in lower case if it is all capitals, as most are. Returns null unless it is a firm's own. */
 function ownSite(written: string): string | null {
   const site = text(written) ?? "";
   const cased = /[a-z]/.test(site) ? site : site.toLowerCase();

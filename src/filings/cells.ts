@@ -15,7 +15,7 @@ export interface RowOrigin {
 /** Reason why a recognised filing is left out. The report counts filings by reason. */
 export type SkipReason =
   | "test"
-  /** Another file has it too. */
+  /** A filing with the same number has been read already. */
   | "twice"
   | "other_form"
   /** Neither its header nor its path gives its accession number. */
@@ -52,8 +52,8 @@ const contact =
 const mayHoldContact = /@|\d{3}[\s.-]\d{4}/;
 
 /**
- * Returns text with single spaces, without control and bidirectional characters, e-mail addresses and phone numbers.
- * Cuts text that is longer than any form allows. Returns null for blanks and `None`.
+ * Returns text with single spaces, without invisible characters, e-mail addresses and phone numbers. Reads only the
+ * first 4,000 characters, more than any form allows. Returns null for blanks and `None`.
  */
 export function text(written: Written): string | null {
   if (written === null || written === undefined || written === "") return null;
@@ -108,7 +108,7 @@ export function named(cell: Written): string | null {
   return fold(found ?? "") === "" ? null : found;
 }
 
-/** Returns a CRD number without leading zeros. Returns null if the cell is not a number of at most ten digits. */
+/** Returns a CRD number without leading zeros. Returns null if the cell is no positive number of up to ten digits. */
 export const crd = (cell: Written): string | null =>
   /^0*([1-9]\d{0,9})$/.exec(text(cell) ?? "")?.[1] ?? null;
 

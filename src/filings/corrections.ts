@@ -48,12 +48,12 @@ const isTexts = (value: unknown, min: number): value is string[] =>
 const cikOf = (value: unknown) =>
   cik(isText(value) || typeof value === "number" ? String(value).replace(/^cik:/, "") : null);
 
-/** Members that identify a record or its origin. They cannot be corrected. */
+/** Members of a record that cannot be corrected. */
 const fixed = ["record", "id", "gps", "provenance", "updated_at"];
 
 const hidden = new RegExp(String.raw`\p{Cc}|${unseen.source}`, "u");
 
-/** Returns words for the invisible character in a text, and what to do. Returns undefined if there is none. */
+/** Returns words for the first invisible character in a text, and the remedy. Returns undefined if there is none. */
 function whyHidden(text: string): string | undefined {
   const [character] = hidden.exec(text) ?? [];
   return (
@@ -71,7 +71,7 @@ function whyUnfit(record: RecordKind, field: string, value: unknown): string | u
   return unfit && `has an invalid value: ${unfit.field} ${unfit.reason}`;
 }
 
-/** Readers of corrections, by their keys. Each returns a correction without its line, a fault, or false. */
+/** Readers by a correction's sorted keys. Each returns a correction without `line` and `why`, a fault, or false. */
 const readers: Readonly<Record<string, (given: Given) => object | string | false>> = {
   "gp,is": ({ gp, is }) =>
     isText(gp) && isText(is) && (whyUnfit("gp", "name", is) ?? { kind: "is", gp, name: is }),

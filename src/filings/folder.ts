@@ -31,22 +31,23 @@ import { geographyLayout, openGeography, openPlaces } from "./places.ts";
 import { type Filings, type FormD, openFilingStore } from "./rows.ts";
 
 const newReport = (leftOut: { file: string; reason: string }[]) => ({
-  /** Files by kind, such as `form_d_quarter`. The six tables of a quarter count as one. */
+  /** Number of files by kind, such as `form_d_quarter`. The six tables of a quarter count as one. */
   files: {} as Record<string, number>,
-  /** Filings of Form D and Form ADV, each counted once. */
+  /** Number of filings of Form D, each counted once. */
   formD: 0,
+  /** Number of filings of Form ADV, each counted once. */
   advisers: 0,
-  /** Firms in the daily feeds, each counted once. */
+  /** Number of firms in the daily feeds, each counted once. */
   firms: 0,
   /** Date of the newest filing of each form, and of the newest daily feed; null without one. */
   newest: {} as Record<"form_d" | "form_adv" | "firm_feed", string | null>,
-  /** Form D filings whose file number is in no header or quarter. */
+  /** Number of Form D filings whose file number is in no header or quarter. */
   unnumbered: 0,
-  /** Form D filings whose date is in no header, quarter or index. */
+  /** Number of Form D filings whose date is in no header, quarter or index. */
   undated: 0,
-  /** Filings left out, by reason. */
+  /** Number of filings left out, by reason. */
   skipped: {} as Partial<Record<SkipReason, number>>,
-  /** Unreadable rows of tables, by file. */
+  /** Number of unreadable rows of tables, by file. */
   rejectedRows: [] as ({ file: string } & RejectedRows)[],
   /** Paths left out because they are not filings or cannot be followed. */
   leftOut,
@@ -121,7 +122,10 @@ function openReader(
 
 const inBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-/** Finds the regular files under paths, each once, in byte order of full path. Lists other entries as left out. */
+/**
+ * Finds the regular files under paths, each once, in byte order of full path. Lists other entries as left out.
+ * @throws ImportFault for all paths that do not exist or cannot be read.
+ */
 function findFiles(paths: readonly string[]) {
   /** Paths as the operator gave them, by full path. */
   const files = new Map<string, string>();
@@ -239,7 +243,7 @@ async function readFile(file: string, reader: Reader): Promise<void> {
   } else leave("is neither a filing nor another file that imports use");
 }
 
-/** Returns the first bytes of a file, one character per byte, without a byte order mark. */
+/** Returns the first 64 KiB of a file, one character per byte, without a byte order mark. */
 function beginningOf(file: string): string {
   try {
     using closing = new DisposableStack();
@@ -323,7 +327,7 @@ async function readAdvMember(
   if (rejected.count > 0) report.rejectedRows.push({ file, ...rejected });
 }
 
-/** Reads the filing dates in an EDGAR index: `form.idx`, `company.idx`, or `master.idx` with its bars. */
+/** Reads the dates of Form D filings from an EDGAR index: `form.idx`, `company.idx`, or `master.idx`. */
 function readIndex(bytes: Buffer, file: string, { store }: Reader): void {
   for (const [at, line] of bytes.toString("latin1").split(/\r?\n/).entries()) {
     const [before = "", path] = line.split(/\b(edgar\/data\/\S+)/);
@@ -338,7 +342,7 @@ function readIndex(bytes: Buffer, file: string, { store }: Reader): void {
   }
 }
 
-/** Member with its unzipped size. Its bytes are unzipped as they are read, with an ImportFault if it is damaged. */
+/** Member of an archive. Its `size` is the unzipped one. Reading a damaged member throws an ImportFault. */
 interface ArchiveMember extends TableFile {
   /** Name with its folders, separated by `/`. */
   name: string;
@@ -401,7 +405,7 @@ function whyRefused(
   if (kind === 0o120000) return "is a symbolic link, which no SEC archive contains";
   if (entry.isEncrypted()) return "is encrypted, which no member of an SEC archive is";
   if (total > bytesMax) return `brings the archive to more than ${bytesMax} unzipped bytes`;
-  // Members may share zipped bytes, so that each passes the check on its own.
+  // Members may share zipped bytes. Each may then pass the check that all together fail.
   return (
     bombIn(entry.uncompressedSize, entry.compressedSize, limits) ?? bombIn(total, fileSize, limits)
   );
@@ -441,7 +445,7 @@ async function* contentsOf(shown: string, zip: ZipFile, entry: Entry): AsyncIter
   }
 }
 
-/** Returns the fault for an error of yauzl, which itself refuses paths outside the archive. */
+/** Returns the fault for a file that cannot be unzipped. Paths outside the archive are refused by yauzl itself. */
 function damaged(shown: string, error: unknown): ImportFault {
   const [reason = ""] = (error as Error).message.split(/\. |\n/);
   const [, name] =

@@ -66,7 +66,7 @@ const partReaders = {
     exemptions: list("FEDERALEXEMPTIONS_ITEMS_LIST").flatMap(
       (all) => all.match(/[^,;|\s]+/g) ?? [],
     ),
-    /** Null if the first sale is yet to occur. */
+    /** Null if the first sale is yet to occur, or its date is not given. */
     firstSaleOn: flag(cell("YETTOOCCUR")) ? null : date(cell("SALE_DATE")),
     isIndefinite: isIndefinite(cell("TOTALOFFERINGAMOUNT")),
     /** Null if indefinite or not given. */
@@ -126,7 +126,7 @@ interface Head {
 /** A Form D or D/A. */
 export type FormD = Exclude<ReturnType<typeof formDOf>, SkipReason>;
 
-/** Makes a filing of its parts. Returns the reason if a needed part is missing. */
+/** Makes a filing of its parts. Returns the reason to leave it out if it has no issuer or no offering. */
 function formDOf(head: Head, parts: Parts) {
   const { ISSUERS: issuers, RELATEDPERSONS: persons, RECIPIENTS: recipients } = parts;
   const offering = parts.OFFERING.at(-1);
@@ -178,8 +178,8 @@ const passBytes = 12 * 1024 * 1024;
  * Reads a quarter filing by filing.
  * @param shown name of the quarter in messages.
  * @param take receives each filing, or the reason for leaving it out.
- * @returns the rows that have too many cells, or belong to no filing, by table.
- * @throws ImportFault if a table is missing, lacks a column, or is cut off.
+ * @returns by file, the number of rows with too many cells and of lines outside a row, and the line of the first.
+ * @throws ImportFault if a table is missing, empty or cut off, lacks or repeats a column, or has too long a row.
  */
 export async function readFormDQuarter(
   found: QuarterFiles,
@@ -373,7 +373,7 @@ function cellsOf(element: Element, table: PartTable): Cells {
 }
 
 /**
- * Reads a filing. Takes the accession number from its header, or else from its path.
+ * Reads a filing, or returns the reason to leave it out. The accession number comes from the header, or else the path.
  * @throws ImportFault if the filing is cut off, not well-formed or too large.
  */
 export function readFormDXml(
@@ -425,7 +425,7 @@ const headerFacts = {
 const headerFact = (header: string, name: keyof typeof headerFacts): string | null =>
   headerFacts[name].exec(header)?.[1] ?? null;
 
-/** Returns the part of a header about an issuer. Falls back to the first filer, whose file number the others extend. */
+/** Returns a header's part about an issuer, else about the first filer, whose file number others extend, else "". */
 function filerOf(header: string, issuerCik: string | undefined): string {
   const filers = header.split(/^(?:FILER:|<FILER>)/m).slice(1);
   return filers.find((one) => cik(headerFact(one, "filerCik")) === issuerCik) ?? filers[0] ?? "";
@@ -433,7 +433,7 @@ function filerOf(header: string, issuerCik: string | undefined): string {
 
 const closing = "</edgarSubmission>";
 
-/** Parses the document at an offset of a text. Refuses entities that it declares, which could grow without end. */
+/** Parses the document at an offset of a text. Refuses entities that a document declares: they could grow endlessly. */
 function parse(written: string, start: number, { file }: RowOrigin): Element {
   const end = written.indexOf(closing, start);
   const lineOf = (offset: number) => written.slice(0, offset).split("\n").length;

@@ -25,7 +25,7 @@ export interface Place {
   city: string | null;
   /** USPS code of a US state; null elsewhere. */
   state: string | null;
-  /** ISO 3166-1 alpha-2 code; null if the filing's code is unknown. */
+  /** ISO 3166-1 alpha-2 code; null if the filing names no known country or state. */
   country: string | null;
   zip: string | null;
   /** Hash of the folded street (without suite) and ZIP, salted anew for each import; null without a street. */
@@ -86,7 +86,7 @@ export function firmIn(line: string): string | null {
   return cared !== undefined && /^[a-z][a-z0-9]{3,}$/.test(folded) ? first : null;
 }
 
-/** Returns the beginning of a text that folds to the given words. */
+/** Returns the shortest beginning of a text that folds to the given words, or the whole text if none does. */
 function cutAfter(written: string, folded: string): string {
   const ends = Array.from(written.matchAll(/[\s,;]|$/g), ({ index }) => index);
   const end = ends.find((one) => one > 0 && fold(written.slice(0, one)) === folded);
@@ -94,7 +94,7 @@ function cutAfter(written: string, folded: string): string {
 }
 
 const unit = String.raw`[\s,]{1,3}(?:${anyOf(suites)}\b\.?\s?#?|#)\s?[\w-]{1,9}`;
-/** Matches a street in a text, up to its suite. `250 Park Avenue Partners` is a firm and does not match. */
+/** Matches a street or PO box in a text, with its suite. `250 Park Avenue Partners` is a firm and does not match. */
 const streetInText = new RegExp(
   String.raw`\s{0,3}(?:\b(?:(?:residing|located) )?at )?(?:(?<![\w-])\d[\w-]{0,9}\s(?:[\w.'’-]{1,30}\s){1,4}?${anyOf(streetWords)}\b\.?(?:\s(?:[ns]\.?[ew]?|[ew])\b\.?)?|\bp\.?\s?o\.?\sbox\s\w{1,9})(?:${unit}){0,3}(?=$|[;:)]|,(?!\s${anyOf(legalForms)}\b)|\s[a-z. ]{2,30},?\s[a-z]{2}\s\d{5})`,
   "gi",
@@ -108,7 +108,7 @@ export function withoutStreets(written: string | null): string | null {
   return tidied === "" ? null : tidied;
 }
 
-/** Returns a street line as it is compared: folded, with abbreviations, without a suite. */
+/** Returns a street line as it is compared: folded, with long words abbreviated, without a suite. */
 const comparable = (line: string): string =>
   fold(line.replace(/#.*$/, ""))
     .replace(suite, "")
@@ -163,7 +163,7 @@ interface Layout {
   places: Partial<Record<Column, number>>;
 }
 
-/** Returns the layout of a table of ZIP codes or counties. Returns undefined if the file begins like another. */
+/** Returns the layout of a table of ZIP codes or counties. Returns undefined for the beginning of any other file. */
 export function geographyLayout(beginning: string): Layout | undefined {
   if (withoutHeader.test(beginning)) {
     const places = { zip: 0, county: 1, city: 2, state: 3 };
@@ -188,7 +188,7 @@ export function geographyLayout(beginning: string): Layout | undefined {
   return undefined;
 }
 
-/** Share of each ZIP code or city in each county. */
+/** Weight of each county, by ZIP code or city. */
 type Shares = Map<string, Map<string, number>>;
 
 /** Maximum length of a record's market, in characters. */
@@ -250,7 +250,7 @@ function addShare(shares: Shares, key: string, county: string, next: (known: num
   counties.set(county, next(counties.get(county) ?? 0));
 }
 
-/** Returns the county with the largest share, or the lowest number among equals. */
+/** Returns the county of the largest weight, among equals that of the lowest number. Returns undefined for none. */
 const largest = (counties: ReadonlyMap<string, number> = new Map()): string | undefined =>
   [...counties].sort(([a, share], [b, other]) => other - share || Number(a) - Number(b))[0]?.[0];
 

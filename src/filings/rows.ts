@@ -2,8 +2,8 @@
  * Typed rows of public SEC filings, as read from an operator's files.
  *
  * Every reader trims texts, folds runs of spaces (no-break spaces included) to one, and turns blank cells and the word
- * `None` into null. The readers drop streets, phone numbers and e-mail addresses. They keep only a firm named in a
- * street line, and a salted hash, which shows during one import whether two addresses are equal.
+ * `None` into null. The readers drop phone numbers and e-mail addresses. All that they keep of streets is a firm named
+ * in a street line, and a salted hash, which shows during one import whether two addresses are equal.
  */
 import { rmSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -45,7 +45,7 @@ export interface AdviserFund {
   isFeeder: boolean;
   masterFundId: string | null;
   grossAssetsUsd: number | null;
-  /** General partner, manager, trustee or director of the fund. */
+  /** General partners, managers, trustees and directors of the fund. */
   partnerNames: readonly string[];
   /** File numbers of its Form D offerings, such as `021-400013`. */
   formDFiles: readonly string[];
@@ -79,7 +79,7 @@ type AdviserFacts = Omit<AdviserFiling, "ciks" | "owners" | "funds">;
 
 /** Adviser in the SEC's daily feed of firms, as of its latest filing. Its `filingId` is the CRD number. */
 export interface Firm extends AdviserFacts {
-  /** Address of the firm's own site; null if it names none, or only pages of social networks. */
+  /** Address of the firm's own site; null if it names none, or only pages on sites of others. */
   website: string | null;
 }
 

@@ -29,16 +29,16 @@ const patterns = new Map(
   Object.entries(roles.patterns).map(([list, all]) => [list, new RegExp(all.join("|"), "i")]),
 );
 
-/** Reports whether a role is that of a manager or general partner, and so of a possible sponsor. */
+/** Reports whether a role may be a sponsor's, such as that of a manager, adviser or general partner. */
 const isLeading = (role: string): boolean => says("managing", role) || says("partnering", role);
 
 /** Test of a firm and its role as filed. Returns why it is not a sponsor, as a clause; null if it may be one. */
 type Objection = (firm: string, role: string) => string | null;
 
 /**
- * Returns the firms that a filing proposes, with their evidence: first those taken, then by confidence. Several may be
- * taken, such as co-sponsors, or a manager named both in its clarification and in an address. The issuer itself always
- * comes last.
+ * Returns the firms that a filing proposes, with their evidence: first those taken, then those refused, each by
+ * confidence. Several may be taken, such as co-sponsors, or a manager named both in a clarification and in an address.
+ * The issuer itself always comes last.
  */
 export function candidatesOf(filing: FormD): Candidate[] {
   const object = objectionsTo(filing);
@@ -48,7 +48,7 @@ export function candidatesOf(filing: FormD): Candidate[] {
   const { name } = filing.issuers[0]!;
   const refusal = "the issuer's name points to nobody else";
   const own = { field: "ENTITYNAME", text: name, firm: name, refusal, why: refusal };
-  // A firm counts once per basis.
+  // Per basis, a firm counts at most once as taken and once as refused.
   const keyOf = ({ basis, stem, isTaken }: Candidate) => `${basis} ${isTaken} ${stem}`;
   return [
     ...[...Map.groupBy(all, keyOf).values()].map(([first]) => first!),
@@ -89,7 +89,7 @@ function objectionsTo(filing: FormD): Objection {
 interface Entity {
   firm: string;
   person: RelatedPerson;
-  /** 3 for a manager or adviser, 2 for a general partner, 1 for any other firm. */
+  /** 3 for a manager, adviser, sponsor, developer or promoter; 2 for a general partner; 1 for any other firm. */
   rank: number;
   objected: ReturnType<Objection>;
 }
@@ -169,7 +169,7 @@ const fullStop = filled(clauses.fullStop, "i");
 
 /**
  * Returns the chains in a text, one per statement. `Manager of A, manager of the issuer; CEO of B` therefore does not
- * link A and B.
+ * link A and B. A text with two `by` is a signature block and is read as one statement.
  */
 const chainsIn = (text: string): Named[][] =>
   (/\bby\b.*\bby\b/i.test(text) ? [text] : text.split(statementEnds)).map(chainIn);
@@ -258,7 +258,7 @@ interface Meant {
 
 /**
  * Judges sentences together. Each means the outermost firm of its chain that is not refused. If they mean different
- * firms, those are the persons' own companies, and the firm where the chains meet counts instead.
+ * firms, those are usually the persons' own companies, and the firm where the chains meet counts instead.
  */
 function judgeSentences(
   filing: FormD,
@@ -329,7 +329,7 @@ function chooseStems(meant: readonly Meant[]): ReadonlySet<string> {
   return new Set(areDirect ? stems : []);
 }
 
-/** Judges firms in street lines. Those of persons count only if the issuer's line names none and theirs agree. */
+/** Judges firms in street lines. A person's counts if the issuer's line names it, or none and all persons' agree. */
 function streetCandidates(filing: FormD, object: Objection): Candidate[] {
   const own = filing.issuers[0]!.place.firmInStreet;
   const theirs = filing.persons.flatMap(({ firmInStreet }) => firmInStreet ?? []);

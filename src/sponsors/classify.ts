@@ -7,13 +7,13 @@ import words from "./subject-words.json" with { type: "json" };
 
 export interface Classification {
   kind: "fund" | "project" | "out";
-  /** Word, ticked box or industry that decided. */
+  /** Facts that decided, such as a word, a ticked box or the industry. */
   reason: string;
   /** True for a round that only gives a REIT the 100 holders it needs. It raises no capital and makes no signal. */
   isAccommodation: boolean;
 }
 
-/** Returns the words in a name that mean real estate, or null. */
+/** Returns a word or phrase in a name that means real estate, or null. */
 export function realEstateWord(name: string): string | null {
   const text = ` ${fold(name)} `;
   if (wordsOf("notRealEstate").some((words) => text.includes(` ${words} `))) return null;
@@ -46,7 +46,7 @@ export function fundReason(filing: FormD): string | null {
 /**
  * Classifies a filing's issuer.
  * @param sponsors names of the firms behind it
- * @param adviserReason reason in a Form ADV to take a pooled fund for a real-estate fund, or null
+ * @param adviserReason reason in a Form ADV to take the issuer for real estate, or null
  */
 export function classify(
   filing: FormD,

@@ -23,7 +23,7 @@ const generic = ["vehicle", "trade", "business", "assets", "properties", "idle"]
 const numeral =
   /^(?:!|\d+ ?[a-z]?|iii?[a-d]|(?:(?!$)x{0,3}(?:ix|iv|v?i{0,3})|(?=\w{4})c{0,3}(?:xc|xl|lx{0,3})(?:ix|iv|v?i{0,3}))(?<!^)(?: [a-z])?)$/;
 
-/** Signs of one of the spellings below. Most names have none, which makes reading them faster. */
+/** Matches names that may contain a spelling below. Most do not, so this test saves time. */
 const mayBeRespelled =
   /[(./&]|\b(?:series of|limited|general|managing|trust|dba|co-? ?invest|l l c|l p)/i;
 
@@ -61,7 +61,7 @@ const coreOf = (name: string) =>
     return readCore(name);
   });
 
-/** Cuts forms, numerals and role words from the end, as long as a distinctive word is left. */
+/** Cuts forms, `and` and `of` from the end, and numerals and role words as long as a distinctive word is left. */
 function readCore(name: string) {
   const kept = tokensOf(name);
   const words = kept.flatMap(({ word }) => word || []);
@@ -81,7 +81,7 @@ const textOf = (tokens: readonly Token[]) => tokens.map(({ text }) => text).join
 
 /**
  * Returns the stem of a firm's name, folded: without parentheses, series, legal form, numerals and role words. Names of
- * one firm and of its vehicles have equal stems.
+ * one firm and of its vehicles usually have equal stems.
  */
 export const stemOf = (name: string): string => coreOf(name).stem;
 
@@ -101,7 +101,7 @@ export const ownWords = (name: string): string[] =>
     .kept.filter(isDistinctive)
     .map(({ word }) => word.replaceAll(" ", ""));
 
-/** Shortens a key to 180 characters, which leaves room for a suffix in an id of 200. A shortened key ends in a hash. */
+/** Shortens a key to at most 180 characters, so that an id of 200 has room for a suffix. A cut key ends in a hash. */
 export const shortKey = (key: string): string =>
   key.length <= 180
     ? key

@@ -6,10 +6,7 @@ import { fold } from "#records/fold.ts";
 import { isRealEstateFund, realEstateWord } from "./classify.ts";
 import { ownerName, readable, shortKey } from "./names.ts";
 
-/**
- * Returns the date of a filing. If it is unknown, returns the year in the accession number, which is the year of
- * submission.
- */
+/** Returns the date of a filing, or else the year in its accession number, which is the year of submission. */
 export function filedOn({ filedOn: date, accession }: Pick<FormD, "filedOn" | "accession">) {
   if (date !== null) return date;
   const year = Number(accession.split("-")[1]);
@@ -38,10 +35,7 @@ export const adviserFormOf = (filing: AdviserFiling | Firm) =>
 /** Notices of one offering, oldest first. Never empty. */
 type Offering = readonly FormD[];
 
-/**
- * Groups filings by file number, else by the chain of previous accessions.
- * @param filings a vehicle's filings, oldest first.
- */
+/** Groups a vehicle's filings, given oldest first, by file number, else by the chain of previous accessions. */
 export function offeringsOf(filings: readonly FormD[]): Offering[] {
   const byAccession = new Map<string, FormD[]>();
   const byFile = new Map<string, FormD[]>();
@@ -63,7 +57,7 @@ const sum = (amounts: readonly (number | null)[]): number | null => {
   return known.length > 0 && Number.isSafeInteger(total) ? total : null;
 };
 
-/** Adds up the amounts in the latest notice of each offering, and finds the earliest first sale. */
+/** Adds up the amounts in offerings' latest notices, and finds the earliest first sale. Each is null if not given. */
 export function totalsOf(offerings: readonly Offering[]) {
   const latest = offerings.map((offering) => offering.at(-1)!);
   return {
@@ -175,7 +169,7 @@ export function adviserSignals(filings: readonly AdviserFiling[]): Signal[] {
         ...source,
         ...rest,
       });
-    /** Reports whether a fund or person is in no earlier filing. Nothing is new in an adviser's first filing. */
+    /** Remembers a fund or person, and reports whether it is new. Nothing is new in an adviser's first filing. */
     const isNew = (type: SignalType, subject: string): boolean => {
       const isKnown = known.has(`${type} ${subject}`);
       known.add(`${type} ${subject}`);

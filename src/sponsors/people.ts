@@ -19,7 +19,7 @@ type Band = (typeof ownershipBands)[number];
 interface Mention extends ReturnType<typeof nameParts> {
   /** Subject of the filing: `crd:N` of an adviser, `cik:N` of an issuer. */
   subject: string;
-  /** Filing, by its accession number or FilingID. */
+  /** The filing. Its number is an accession number or a FilingID. */
   source: EvidenceDocument;
   date: string;
   field: string;
@@ -30,7 +30,7 @@ interface Mention extends ReturnType<typeof nameParts> {
   roles: Role[];
   band: Band | null;
   since: string | null;
-  /** Link between the subject and the GP. */
+  /** Basis of the link between the subject and the GP, and its confidence. */
   link: Pick<Provenance, "basis" | "confidence">;
 }
 
@@ -97,7 +97,7 @@ export function principalsOf(
     .sort((a, b) => (a.principal.id < b.principal.id ? -1 : 1));
 }
 
-/** Returns the filings that name a person as evidence, newest first. A subject's sentence appears only once. */
+/** Returns as evidence the filings that name a person, newest first. A subject's sentence appears only once. */
 function namesOf(person: Person): Evidence[] {
   const byDate = person.toSorted((a, b) => Number(a.date < b.date) - Number(a.date > b.date));
   const said = ({ subject, field, text }: Mention) => [subject, field, text].join("\n");
@@ -242,9 +242,10 @@ function isSpelling(name: string, other: string): boolean {
 }
 
 /**
- * Gives each person an id and a list of other keys to claim. The id is the person's lowest key. People who share it get
- * it with their individual CRD number, or another of their keys, or the shared key with a number. A key that several
- * people could claim goes to the one whose id it is, or else to the better link, or else to the lower key.
+ * Gives each person an id and a list of other keys to claim. The id is the person's lowest key. If several share that
+ * key, each gets it with an individual CRD number, or else the first free key of their own, or else the shared key with
+ * a number. A key that several could claim goes to the person whose id it is, or else to the one with the better link,
+ * or else to the one with the lower key.
  */
 function keyed(people: readonly Person[]) {
   const ranked = people

@@ -40,7 +40,7 @@ import type { ResolvedGp, Vehicle } from "./vehicles.ts";
 type FiledVehicle = Vehicle<FormD>;
 type FiledGp = ResolvedGp<FormD>;
 
-/** Yields an entry for each record: GPs with their principals first, then projects and signals of all vehicles. */
+/** Yields each record's entry: GPs with their principals and Form ADV signals, then vehicles' projects and signals. */
 export function* recordsOf(
   filings: Filings,
   resolution: Resolution,

@@ -258,7 +258,7 @@ function houseKeys({ filings }: PlacedVehicle, { stem, firm }: Candidate): strin
   return [...new Set([...keys, ...(state === null ? [] : [`${name}|in ${state}`])])].sort();
 }
 
-/** Maximum number of filings of an address or person. With more, it is that of a service firm. */
+/** Maximum number of filings with one address or person. If more have it, it is taken for a service firm's. */
 const hubFilings = 60;
 
 /** Joins vehicles without a named sponsor to vehicles that share an address and a person with them. */
@@ -313,7 +313,7 @@ function connected(sets: Iterable<ReadonlySet<PlacedVehicle>>): PlacedVehicle[][
     .map((group) => [...group].sort((a, b) => (a.cik < b.cik ? -1 : 1)));
 }
 
-/** Returns the words that begin the names of all vehicles, or null if they identify nobody. */
+/** Returns the words that begin all vehicles' names. Returns null for one vehicle, or if the words identify nobody. */
 function commonBeginning(vehicles: readonly PlacedVehicle[]): string | null {
   const names = vehicles.map(({ filings }) => filings.at(-1)!.name);
   if (names.length < 2 || names.some(isAddressLike)) return null;

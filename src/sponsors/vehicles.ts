@@ -22,14 +22,18 @@ export interface Vehicle<F = Pick<FormD, "accession">> extends Classification {
   name: string;
   /** Its Form D filings, oldest first. */
   filings: readonly F[];
-  /** Best evidence in the filings, however weak; null if they name nobody, and once vehicles have their GPs. */
+  /**
+   * Best of the taken evidence for its sponsor, however weak; null if none was taken. Set to null once all vehicles
+   * have their GPs, to save memory.
+   */
   best: Weighed | null;
-  /** GP and the evidence for it; null if nobody is named. */
+  /** GP and the evidence for it; null if the vehicle has no GP. */
   link: { gp: ResolvedGp; evidence: Candidate } | null;
 }
 
-/** Candidate with its CRD number; null if it is not a known adviser. */
+/** Candidate with its CRD number. */
 interface Weighed extends Candidate {
+  /** Null if no known adviser matches, or several do. */
   crd: string | null;
 }
 
@@ -130,7 +134,7 @@ const peopleOf = ({ persons }: FormD): string[] =>
     .filter((person) => person.first && person.last && entityOf(person) === null)
     .map(personKey);
 
-/** Returns the candidates that Form ADV gives for a filing, then those of the filing itself. */
+/** Returns a filing's candidates, those from Form ADV first. Returns none if the filing cannot be real estate. */
 export function weigh(filing: FormD, advisers: Advisers): Weighed[] {
   if (!mayBeRealEstate(filing)) return [];
   const { state } = filing.issuers[0]!.place;
@@ -143,7 +147,7 @@ export function weigh(filing: FormD, advisers: Advisers): Weighed[] {
   return [...adviserCandidates(filing, advisers), ...named];
 }
 
-/** Returns the taken candidate with the highest confidence, the first among equals. Returns null if there is none. */
+/** Returns the taken candidate with a stem and the highest confidence, the first among equals. Returns null if none. */
 export const bestOf = <C extends Candidate>(candidates: readonly C[]): C | null =>
   candidates
     .filter(({ isTaken, stem }) => isTaken && stem !== "")
