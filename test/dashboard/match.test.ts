@@ -76,10 +76,18 @@ test("a list that cannot be matched is a page that says why and keeps what was p
 
 test("a list that costs more than is left of the quota is refused before it is matched, with the time when there is room", async (t) => {
   const { service, user: ada } = await openPages(t);
-  await setMinuteQuota(service, 1);
+  await setMinuteQuota(service, 2);
+  await send(ada, { names: "x" });
   const refused = await send(ada, { names: "x\n".repeat(101) });
   assert.equal(refused.status, 429);
   assert.match(refused.text, /The match counts as 2 requests/);
+});
+
+test("a list counts as no more requests than the smallest quota has, so that any list can be matched", async (t) => {
+  const { service, user: ada } = await openPages(t);
+  await setMinuteQuota(service, 2);
+  assert.equal((await send(ada, { names: "x\n".repeat(1001) })).status, 200);
+  assert.equal(await usedOf(ada), "2 of 2");
 });
 
 test("no name of a list is kept in the data folder or logged", async (t) => {

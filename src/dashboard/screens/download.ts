@@ -164,17 +164,20 @@ async function workbookOf(request: ReaderRequest, view: View, seen: Seen, rows: 
 
 /**
  * Charges the account of a member. Returns a refusal, or null if the work is paid for.
- * @param work noun for the work. @param back link to the page on which the work was asked for.
+ * @param work noun for the work. @param cost number of requests that the work counts as.
+ * @param back link to the page on which the work was asked for.
  */
 export async function charge(
   request: ReaderRequest,
   work: "download" | "match",
-  requests: number,
+  cost: number,
   back: { href: string; label: string },
 ): Promise<Reply | null> {
   const { services, now } = request;
   const account = request.account!.number;
   const quotas = await quotasInForce(services.control.database, account);
+  // Work that counted as more than a whole quota could never be done.
+  const requests = Math.min(cost, greatestRequest(quotas));
   const status = await services.takeQuota(account, quotas, requests);
   if (status === null) {
     const text =
