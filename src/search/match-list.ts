@@ -2,7 +2,7 @@
 import { editDistance } from "#records/edit-distance.ts";
 import { fold } from "#records/fold.ts";
 import type { Gp } from "#records/gp.ts";
-import { type NameParts, splitName } from "#records/legal-forms.ts";
+import { isLegalForm, type NameParts, splitName } from "#records/legal-forms.ts";
 import { stateCode } from "#records/us-states.ts";
 import { readDocuments } from "./dataset-parts.ts";
 import { positionOfId } from "./name-index.ts";
@@ -78,20 +78,28 @@ const isGiven = (text: string | undefined): text is string => text !== undefined
 
 function matchOne(model: ReadModel, wanted: WantedGp): Match {
   const { parts } = model;
-  const given = registers.filter((register) => isGiven(wanted[register]));
-  const numbered = new Set(
-    given.flatMap((one) => model.select("gp", { [one]: [wanted[one]!] }, firstTwo).positions),
-  );
+  const found = registers
+    .filter((register) => isGiven(wanted[register]))
+    .map((register) => {
+      const { positions } = model.select("gp", { [register]: [wanted[register]!] }, firstTwo);
+      return { register, positions };
+    });
+  const hasOtherNumber = ({ external_ids: numbers }: Gp) =>
+    found.some(({ register, positions }) => positions.length === 0 && numbers[register]?.length);
+  const numbered = new Set(found.flatMap(({ positions }) => positions));
   if (numbered.size > 0) {
-    const [gp, other] = matchedGps(model, [...numbered]);
-    return { certainty: other === undefined ? "sure" : "unsure", gp: gp!, runnerUp: other ?? null };
+    const [gp, other] = readDocuments<Gp>(parts.documents.gp, [...numbered]);
+    const certainty = other !== undefined || hasOtherNumber(gp!) ? "unsure" : "sure";
+    return { certainty, gp: inBrief(gp!), runnerUp: other ? inBrief(other) : null };
   }
   const ofId = positionOfId(parts.ids, wanted.name.trim());
-  if (ofId !== -1) return { certainty: "sure", gp: matchedGps(model, [ofId])[0]!, runnerUp: null };
+  if (ofId !== -1) {
+    const [gp] = readDocuments<Gp>(parts.documents.gp, [ofId]);
+    return { certainty: "sure", gp: inBrief(gp!), runnerUp: null };
+  }
   const [best, second] = rankedCandidates(model, wanted);
   if (best === undefined) return { certainty: "none", gp: null, runnerUp: null };
-  const hasOtherNumber = given.some((one) => (best.gp.external_ids[one] ?? []).length > 0);
-  const certainty = hasOtherNumber ? "unsure" : certaintyOf(best, second);
+  const certainty = hasOtherNumber(best.gp) ? "unsure" : certaintyOf(best, second);
   return { certainty, gp: inBrief(best.gp), runnerUp: second ? inBrief(second.gp) : null };
 }
 
@@ -171,7 +179,9 @@ const likenessOf = (a: string, b: string): number =>
 /** Returns the positions of the GPs with a name of this core, whatever its legal form. */
 function gpsNamed({ parts: { names } }: ReadModel, { core }: NameParts): number[] {
   const { first, later } = names.gpsOfWord;
-  const lists = core.split(" ").map((text) => {
+  // A form within a name may be written otherwise in the index. The first word is never taken as one.
+  const sought = core.split(" ").filter((word, i) => i === 0 || !isLegalForm(word));
+  const lists = sought.map((text) => {
     const word = indexOfText(names.words, Buffer.from(text));
     return { word, gps: word === -1 ? [] : [gpsIn(first, word), gpsIn(later, word)] };
   });
@@ -197,9 +207,6 @@ function gpsNamed({ parts: { names } }: ReadModel, { core }: NameParts): number[
 
 const gpsIn = ({ starts, items }: { starts: Uint32Array; items: Uint32Array }, word: number) =>
   items.subarray(starts[word]!, starts[word + 1]!);
-
-const matchedGps = ({ parts }: ReadModel, positions: readonly number[]): MatchedGp[] =>
-  readDocuments<Gp>(parts.documents.gp, positions).map(inBrief);
 
 const inBrief = ({ id, name, hq_city, hq_state }: Gp): MatchedGp => ({
   id,

@@ -25,6 +25,7 @@ const gps = [
   },
   { id: "c", name: "Harbor Point Realty", hq_city: "Miami", hq_state: "FL" },
   { id: "d", name: "=Summit & Company" },
+  { id: "e", name: "Dune Limited Partnership Fund" },
 ].map((gp) => ({ record: "gp", ...gp }));
 
 async function published(t: TestContext) {
@@ -56,7 +57,9 @@ test("match decides by CRD or CIK, then by name, with city and state between equ
       "Harbor Point Realty;;Florida;;;",
       "Anything;;;;9900001;",
       "Anything;;;;;9000001",
+      "Anything;;;;9900001;9000002",
       "Nobody Knows This One;;;;;",
+      "Dune Limited Partnership Fund;;;;;",
     ].join("\r\n"),
   );
   assert.deepEqual(brief(found), [
@@ -69,7 +72,9 @@ test("match decides by CRD or CIK, then by name, with city and state between equ
     "sure Miami",
     "sure Boston",
     "sure Boston",
+    "unsure Boston",
     "none -",
+    "sure -",
   ]);
   const cities = new Set([found[5].gp.hq_city, found[5].runnerUp.hq_city]);
   assert.deepEqual(cities, new Set(["Boston", "Miami"]));
