@@ -193,7 +193,7 @@ export function openExactSets(as: keyof typeof comparable) {
         asked.flatMap((value) => {
           const folded = textOf(value);
           const number = folded === "" ? undefined : numberOf.get(folded);
-          if (number === undefined) misses.push({ ...missed, value, folded });
+          if (number === undefined) misses.push({ ...missed, value, folded: fold(value) });
           return number ?? [];
         }),
       ),

@@ -450,6 +450,8 @@ test("a value of an open list that no record carries is an empty page with a hin
     ["gp", "market=dalas+fort+worth+arlington+tx", "unknown_value", dallas],
     ["project", "city=Dalas", "unknown_value", "Dallas"],
     ["signal", "theme=%25%25", "no_searchable_character", undefined],
+    ["gp", "crd=abc", "unknown_value", undefined],
+    ["gp", "crd=%3F", "no_searchable_character", undefined],
     ["principal", "gp_name=aldr+capital", "no_match", "Alder Capital"],
     ["signal", "offset=3", "past_the_end", undefined],
   ] as const) {
