@@ -251,8 +251,10 @@ function quartersIn(page: string): Map<string, string> {
   const urls = Array.from(hrefs, ([, href]) => new URL(pathOf(href!), beginnings.quarters).href);
   const archives = urls.filter((url) => quarterShape.test(basename(url)));
   if (archives.length === 0) throw new Error("it has no link to a quarter");
-  // In this order, 2024q1_d_0.zip comes after 2024q1_d.zip, which it corrects.
-  archives.sort((a, b) => (basename(a) < basename(b) ? -1 : 1));
+  // Puts 2024q1_d_0.zip after 2024q1_d.zip, which it corrects, and 2024q1_d_10.zip after 2024q1_d_2.zip.
+  const placeOf = (url: string) =>
+    basename(url).replace(/\d+(?=\.zip$)/, (correction) => correction.padStart(9, "0"));
+  archives.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
   return new Map(archives.map((url) => [quarterShape.exec(basename(url))![1]!, url]));
 }
 

@@ -141,6 +141,10 @@ test("a corrected quarter and a newer feed replace the earlier ones, and only fi
     .map((name) => name.replace("2026q2_d", "2026q2_d_0").replace("11_20", "11_21"));
   assert.deepEqual(files(), now);
   assert.ok(existsSync(join(folder, "2026q2_d.zip")));
+  for (const correction of [10, 9])
+    sec.addQuarter(`2026q2_d_${correction}.zip`, await quarterOf([filing(1), filing(7)]));
+  await sync();
+  assert.ok(files().includes("2026q2_d_10.zip") && !files().includes("2026q2_d_0.zip"));
 });
 
 test("--since fetches older quarters and months as well", async (t) => {
