@@ -25,7 +25,7 @@ import {
   setPlan,
 } from "#accounts/plans.ts";
 import { invite, inviteToSignUp, listInvitations, makeResetLink } from "#accounts/credentials.ts";
-import { isLoopback, localUrl, readConfig } from "#config.ts";
+import { accountUrl, isLoopback, localUrl, readConfig } from "#config.ts";
 import { quotaMax } from "#limits/policy.ts";
 import { operator } from "#store/audit.ts";
 import type { Quotas } from "#store/control-tables.ts";
@@ -275,7 +275,11 @@ async function makeLink(context: CliContext, make: (control: ControlStore) => Pr
 /** Returns `PUBLIC_URL`, or the local address. @throws CommandFault if that is unknown or serves no account page. */
 function baseUrl({ environment }: CliContext): string {
   const { publicUrl, host, port } = readConfig(environment);
-  if (publicUrl !== null) return publicUrl;
+  if (publicUrl !== null && accountUrl({ publicUrl, host }) !== null) return publicUrl;
+  if (publicUrl !== null)
+    throw usageFault(
+      `PUBLIC_URL is '${publicUrl}', where account pages are served only over https, so no link was made. Set PUBLIC_URL to the https address of the service.`,
+    );
   if (port === 0)
     throw usageFault(
       "PORT is 0, so the address for the link is unknown and no link was made. Set PUBLIC_URL, or set PORT to the port of the running server.",

@@ -49,7 +49,7 @@ function parsePublicUrl(text: string): string | Fault {
     /^https?:$/.test(url.protocol) &&
     url.search === "" &&
     url.hash === "" &&
-    url.username === "";
+    url.username + url.password === "";
   return usable
     ? url.href.replace(/\/+$/, "")
     : new Fault("must be an http or https URL without user or query, like https://records.example");

@@ -97,6 +97,7 @@ test("links lead to PUBLIC_URL, else to where the server listens, and nowhere if
   for (const [settings, words] of [
     [{ PORT: "0" }, /PORT is 0.*Set PUBLIC_URL/],
     [{ HOST: "10.0.0.5" }, /HOST is '10\.0\.0\.5'.*Set PUBLIC_URL/],
+    [{ PUBLIC_URL: "http://records.example" }, /PUBLIC_URL is 'http:.*Set PUBLIC_URL to the https/],
   ] as [Record<string, string>, RegExp][]) {
     const { refusal } = await openCommands(t, settings);
     const err = await refusal(exitCodes.usage, "accounts invite ada@example.com");
