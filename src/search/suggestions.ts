@@ -98,7 +98,10 @@ function trigramsIn(folded: string, digitOf: Uint32Array, base: number): number[
   return trigrams;
 }
 
-/** Adds a space at either end. Returns the distinct trigrams as numbers, or as text if `alphabet` lacks a letter. */
+/**
+ * Adds a space at either end of a text. Returns its distinct trigrams as numbers. A trigram with a letter that `alphabet`
+ * lacks is returned as text.
+ */
 function differentTrigrams(folded: string, alphabet: Uint32Array): Set<number | string> {
   const base = alphabet.length;
   const letters = [...` ${folded} `];

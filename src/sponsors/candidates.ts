@@ -169,7 +169,7 @@ const fullStop = filled(clauses.fullStop, "i");
 
 /**
  * Returns the chains in a text, one per statement. `Manager of A, manager of the issuer; CEO of B` therefore does not
- * link A and B. A text with two `by` is a signature block and is read as one statement.
+ * link A and B. A text with several `by` is a signature block and is read as one statement.
  */
 const chainsIn = (text: string): Named[][] =>
   (/\bby\b.*\bby\b/i.test(text) ? [text] : text.split(statementEnds)).map(chainIn);

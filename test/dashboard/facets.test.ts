@@ -78,3 +78,17 @@ for (const kind of recordKinds)
     for (const [state, number] of Object.entries(seen))
       assert.ok(number > 20, `${state} ${number}`);
   });
+
+test("a tag is left out of the facet of tags only where a facet of its own has it", async (t) => {
+  const model = await modelOf(t, [
+    { record: "gp", id: "a", name: "Acme", tags: ["multifamily", "family_office"] },
+    { record: "principal", id: "b", name: "Ann", gps: ["a"] },
+  ]);
+  const countTags = (kind: "gp" | "principal") => {
+    const view = viewOf(model, kind, new URLSearchParams());
+    assert.ok(!(view instanceof Problem));
+    return facetsOf(view).find(({ name }) => name === "tag")?.rows.length;
+  };
+  assert.equal(countTags("gp"), 1);
+  assert.equal(countTags("principal"), 2);
+});

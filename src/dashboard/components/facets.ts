@@ -10,7 +10,10 @@ import { type Filter, filterable } from "#search/read-model.ts";
 import { browseOf } from "./records.ts";
 import { endsOf, hrefWith, totalOf, valuesOf, valueWords, type View, withValues } from "./view.ts";
 
-/** Returns a filter on all values that the facets of a kind count, for `prepare`. */
+/**
+ * Returns a filter that makes `prepare` read the values that a kind's facets count. Its values are placeholders, because
+ * `prepare` looks only at the names. Leaves out facets of GPs on their signals.
+ */
 export const neededBy = (kind: RecordKind): Filter =>
   Object.fromEntries(
     browseOf(kind).facets.flatMap((name) =>
@@ -91,11 +94,14 @@ export function countEach(
 function offeredBy(view: View, name: string): string[] {
   const values = valuesOf(view, name);
   if (name === "market") return [...new Set(values.map((one) => nameOfMarket(view.model, one)))];
-  return values.filter((value) => name !== "tag" || !elsewhere.has(value));
+  const { facets } = browseOf(view.kind);
+  // Tags that have facets of their own.
+  const elsewhere: readonly string[] = [
+    ...(facets.includes("property_type") ? propertyTypes : []),
+    ...(facets.includes("strategy") ? strategies : []),
+  ];
+  return values.filter((value) => name !== "tag" || !elsewhere.includes(value));
 }
-
-/** Tags that have facets of their own. */
-const elsewhere: ReadonlySet<string> = new Set([...propertyTypes, ...strategies]);
 
 function rangeFacet(view: View, name: string): Facet {
   const { values } = view.query;
