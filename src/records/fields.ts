@@ -30,7 +30,7 @@ const textLengthMax = 500;
 export const cut = (written: string, lengthMax = textLengthMax): string =>
   written.length <= lengthMax
     ? written
-    : `${written.slice(0, lengthMax - 1).replace(/[\ud800-\udbff]$|\s+$/, "")}…`;
+    : `${written.slice(0, lengthMax - 1).replace(/\s*[\ud800-\udbff]?$/, "")}…`;
 
 export const text = (description: string, lengthMax = textLengthMax) =>
   Type.String({ description, minLength: 1, maxLength: lengthMax });

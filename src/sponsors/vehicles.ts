@@ -248,9 +248,11 @@ function adviserCandidates(filing: FormD, advisers: Advisers): Weighed[] {
 
 /** Returns the second fact in which a filing and an adviser agree, as a clause. Returns null if there is none. */
 function agreementOf(filing: FormD, crd: string, advisers: Advisers): string | null {
-  const has = (fact: string | null) => advisers.facts.get(crd)?.includes(`\n${fact}\n`);
+  // Names without a letter or digit make empty facts, which would agree with each other.
+  const has = (fact: string | null) =>
+    fact !== null && fact.trim() !== "" && advisers.facts.get(crd)?.includes(`\n${fact}\n`);
   const { place } = filing.issuers[0]!;
-  if (place.addressHash !== null && has(place.addressHash)) return "their addresses agree";
+  if (has(place.addressHash)) return "their addresses agree";
   if (peopleOf(filing).some(has)) return "they name the same person";
   const entities = filing.persons.flatMap((person) => entityOf(person) ?? []);
   if (entities.some((firm) => has(firmKey(firm)))) return "they name the same firm";

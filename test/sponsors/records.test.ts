@@ -326,11 +326,13 @@ test("nobody is merged across GPs, and the persons of a vehicle without a GP mak
   );
 });
 
-test("a name that is cut has no half of a character", () => {
-  const name = `${"x".repeat(498)}\u{1d538}${"x".repeat(9)}`;
-  const { all } = resolved({ forms: [formD({ ...quarry, name })] });
-  const [project] = all("project");
-  assert.ok(project?.name.endsWith("x…"));
+test("a name that is cut has no half of a character, and no blank before it", () => {
+  for (const before of ["", " "]) {
+    const name = `${"x".repeat(498 - before.length)}${before}\u{1d538}${"x".repeat(9)}`;
+    const { all } = resolved({ forms: [formD({ ...quarry, name })] });
+    const [project] = all("project");
+    assert.ok(project?.name.endsWith("x…"));
+  }
 });
 
 test("corrections part a person and set a field", () => {
