@@ -70,7 +70,7 @@ const countOpenFiles = (): number | null =>
 export const openFilesMax = (): number | null =>
   readable(() => {
     const [, soft] =
-      /^Max open files +(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
+      /^Max open files +(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8"))!;
     return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
   });
 

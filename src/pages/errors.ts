@@ -205,7 +205,8 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   "unknown-path": {
     meaning:
       "`operations` lists the paths of all operations, and `suggestion` names the nearest one. `/exports` is there only where the operator offers whole datasets. Paths are lower case and have no slash at the end. A search that finds no record is never a 404 but a 200 with an empty list.",
-    counted: "No. A file that `/exports` does not list counts 1, as its key is checked first.",
+    counted:
+      "No. An unknown file of `/exports`, record of `/explain` or step of `/changes` counts 1, as its key is checked first.",
     example: new Problem("unknown-path", "There is nothing at /fetch-gps.", {
       suggestion: "/fetch-gp",
       operations: operations.map(({ path }) => path),

@@ -97,7 +97,7 @@ function openRecordLists(lists: readonly Lists[], { starts, items }: Lists, coun
     room -= made.length;
     if (room < 0) {
       rare.clear();
-      room = roomInAll;
+      room = roomInAll - made.length;
     }
     return Uint32Array.from(made);
   }
