@@ -110,7 +110,7 @@ export function openAccountWorker({ settings, quota, reportError }: AccountWorke
         explaining--;
       }
     },
-    /** Tells the thread which dataset to show, and who may see it. */
+    /** Tells the thread, now or at its start, which dataset to show and who may see it. */
     show(dataset: LoadOrder, browse: Config["browse"]) {
       shown = { dataset, browse };
       thread?.send(shown);

@@ -177,7 +177,7 @@ const countedWords = { view: "pages", form: "forms", background: "suggestions" }
 
 /**
  * Counts a request for its person, or for its network if nobody is signed in. Returns a refusal at a limit, otherwise
- * null. Does not count requests for a route that anyone may use: its form or feed has limits of its own.
+ * null. Does not count requests for a route that anyone may use: sign-in, mailed links and feeds have their own limits.
  */
 function countRequest({ access, isBackground }: Route, request: AccountRequest): Reply | null {
   const { services, method, signedIn, client, monotonicMicroseconds } = request;
@@ -218,8 +218,8 @@ async function run(act: Serve, request: MemberRequest): Promise<Reply> {
 
 /**
  * Reports whether a form comes from our own pages. Browsers say so in the headers `Origin` and `Sec-Fetch-Site`, and no
- * page can set the latter (W3C Fetch Metadata). At least one must be sent, and each that is sent must match.
- * @param own this service's origin.
+ * page can set the latter (W3C Fetch Metadata). At least one must be sent, and each that is sent must match. An
+ * `Origin` of `null` is accepted only beside a matching `Sec-Fetch-Site`. @param own this service's origin.
  */
 export function isSameOrigin({ headers }: Pick<PageRequest, "headers">, own: string): boolean {
   const { "sec-fetch-site": site, origin } = headers;

@@ -30,8 +30,8 @@ export function readCookie(
 }
 
 /**
- * Returns a `set-cookie` value. The session cookie lasts until the browser is closed, the other for `knownBrowserDays`.
- * @param maxAge seconds; 0 to end the cookie.
+ * Returns a `set-cookie` value. By default, the session cookie lasts until the browser is closed, and the browser
+ * cookie for `knownBrowserDays`. @param maxAge seconds; 0 to end the cookie.
  */
 export const setCookie = (
   name: CookieName,

@@ -25,7 +25,7 @@ const waits = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout: 
 /** Longest attempt to send a message, in ms. Otherwise a server that trickles its replies would hold up all mail. */
 const messageMilliseconds = 30_000;
 
-/** Opens a mailer. @param reportError receives messages for the operator, without addresses, links or passwords. */
+/** Opens a mailer. @param reportError receives errors for the operator without e-mail addresses, links or passwords. */
 export async function openMailer(
   { smtpUrl, mailFrom }: Pick<AccountWorkerSettings, "smtpUrl" | "mailFrom">,
   reportError: (error: string) => void,

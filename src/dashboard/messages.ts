@@ -14,10 +14,7 @@ export const uploadType = "multipart/form-data";
 export const uploadPath = "/browse/match";
 /** Maximum size of that file, in bytes: 1 MiB. */
 export const fileBytesMax = 1024 * 1024;
-/**
- * Maximum size of that form, in bytes. Its names, in the file or in a field, take up to 1 MiB, and the rest takes
- * little.
- */
+/** Maximum size of a form that may send a file, in bytes: 1 MiB for the list of names and 128 KiB for the rest. */
 export const uploadBytesMax = fileBytesMax + 128 * 1024;
 
 export interface PageRequest {
@@ -28,7 +25,7 @@ export interface PageRequest {
   query: string;
   /** Body of a POST; empty if there is none. */
   body: Uint8Array;
-  /** Media type of a body that the path takes. */
+  /** Media type of the bodies that the path takes. */
   bodyType: typeof formType | typeof uploadType;
   /** Headers by lower-case name. */
   headers: Readonly<Partial<Record<PageHeader, string>>>;
@@ -61,7 +58,7 @@ export interface PageAnswer {
 /** Asks the HTTP thread for an account's quota status, without counting a request. */
 export type LookAtQuota = (account: number, quotas: Quotas) => Promise<QuotaStatus>;
 
-/** Asks the HTTP thread to charge an account. Returns null if that cannot be counted. */
+/** Asks the HTTP thread to charge an account. Returns null if the requests cannot be counted. */
 export type TakeQuota = (
   account: number,
   quotas: Quotas,
@@ -92,7 +89,7 @@ export interface AccountWorkerSettings extends Config {
   linkBase: string;
 }
 
-/** Days for which sign-ins are kept, for `/privacy`. */
+/** Numbers of days for which data about sign-ins is kept, for `/privacy`. */
 export const signInDays = { sessionDays, knownBrowserDays, endedLinkDays };
 
 /** Returns the facts about this service that every page shows. */

@@ -35,7 +35,7 @@ export function openPersonLimiter() {
     view: open([minute, day]),
     form: open([minute]),
     background: open([minute]),
-    // Each private feed counts as a person that may ask once a minute.
+    // Each private feed counts as a person who may ask once a minute.
     feed: open([{ ...minute, quota: 1 }]),
   };
   const openNetworks = (...policies: KeyedPolicy[]) => {
@@ -44,6 +44,7 @@ export function openPersonLimiter() {
     const sites = open(ofSite, sitesMax);
     return (address: string) => {
       const [network, site] = networksOf(address);
+      // A request that only the site refuses still counts for the network.
       const taken = networks.take(network);
       return taken.admitted && site !== undefined ? sites.take(site) : taken;
     };

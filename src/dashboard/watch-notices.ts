@@ -130,8 +130,8 @@ async function isNoticed(database: ControlDatabase, notice: Notice): Promise<boo
 }
 
 /**
- * Returns the days of the latest notice that is due. Returns null if none is, or if the key has ended, was rotated or
- * never expires. A notice is never due for a key whose whole lifetime is no longer than the notice's days.
+ * Returns the number in `expiryDays` whose notice is due, the smaller one if both are. Returns null if none is, or if
+ * the key has ended, was rotated or never expires. The key's whole lifetime must be longer than that number of days.
  */
 export function dueNotice(key: ListedKey, now: number): number | null {
   const { createdAt, expiresAt, revokedAt, replacedBy } = key;
@@ -142,7 +142,6 @@ export function dueNotice(key: ListedKey, now: number): number | null {
   return expiryDays.findLast((days) => left <= days && life > days) ?? null;
 }
 
-/** Reads an account's quota status. @param account the account's number. */
 export async function readQuotaStatus(
   { control, lookAtQuota }: Pick<AccountServices, "control" | "lookAtQuota">,
   account: number,

@@ -33,8 +33,9 @@ const settings = workerData as AccountWorkerSettings;
 const port = parentPort!;
 const send = (message: FromAccountWorker) => port.postMessage(message);
 const reportError = (error: string) => send({ error });
-/** Dataset to show; null before the first. `model` holds its records once a page has needed them. */
+/** Dataset to show; null before the first. */
 let shown: LoadOrder | null = null;
+/** Records of `shown`; null until a page has needed them. */
 let model: ReadModel | null = null;
 let { browse } = settings;
 /** Callbacks for questions about quotas that the HTTP thread has not answered yet, by the question's number. */
@@ -45,7 +46,7 @@ const services: Promise<AccountServices> = openServices();
 const isOver = new AbortController();
 
 /**
- * A job that each instance runs, perhaps at the same time as others. A notice is recorded before it is mailed, so no
+ * A job that each instance runs, perhaps while another instance does. A notice is recorded before it is mailed, so no
  * event is mailed twice. It does not matter which instance deletes an old row.
  */
 interface Job {
@@ -145,7 +146,7 @@ function readModel(): ReadModel | null {
   return model;
 }
 
-/** Explains a record of the shown dataset. Returns null if there is none, and undefined after reporting an error. */
+/** Explains a record of the shown dataset. Returns null also if none is shown, undefined after reporting an error. */
 function explain(id: string): Explained {
   // A suppression removed this dataset, and the next one is about to be shown.
   if (shown !== null && !existsSync(shown.path)) return "gone";

@@ -1,4 +1,4 @@
-/** Invents projects that GPs buy, build or offer shares in, and signals about their filings, deals, sites and news. */
+/** Invents projects that GPs buy, build or offer shares in, and signals about GPs, projects and markets. */
 import type { CanonicalProject, CanonicalSignal } from "#records/canonical.ts";
 import type { amountBases } from "#records/vocabulary.ts";
 import { startRandom, weighted, weightedKeys, type Random } from "./random.ts";
@@ -111,7 +111,7 @@ function inventProject(random: Random, number: number, gps: readonly InventedGp[
   return { record, gps, metro, city, schedule, amountUsd };
 }
 
-/** Draws a size and a cost that match it. */
+/** Draws a size, and a cost that matches it. */
 function someSize(random: Random, { units, squareFeet, costUsd }: Property) {
   const factor = random.logNormal(1, 0.6);
   const size = {
@@ -179,7 +179,7 @@ const statusOfWork = weightedKeys(words.statuses.work);
 const statusOfPurchase = weightedKeys(words.statuses.acquisition);
 const statusOfOffering = weightedKeys(words.statuses.property_offering);
 
-/** Invents a schedule: the start of work, an offering or a purchase, and its completion. */
+/** Invents a schedule: a status, the days of the start and the completion, and an offering's first sale. */
 function inventSchedule(random: Random, type: ProjectType): Schedule {
   const isOffering = type === "property_offering";
   const ofOthers = type === "acquisition" ? statusOfPurchase : statusOfWork;
@@ -434,7 +434,7 @@ function amountWords(value: number): string {
   return `$${Math.round(value / 1000)},000`;
 }
 
-/** Returns names such as `Northwind Partners (with Hale Realty)`. Brackets keep the subject singular for the verb. */
+/** Returns names such as `Northwind (with Hale Realty)`, whose brackets keep verbs singular, or `A private owner`. */
 function gpNames([first, ...others]: readonly InventedGp[]): string {
   if (first === undefined) return "A private owner";
   if (others.length === 0) return first.record.name;

@@ -79,8 +79,8 @@ export function* inventEarlier(size: DemoSize): Generator<SourceEntry> {
 }
 
 /**
- * Returns a function for each kind that invents its records. Use them in this order, because later kinds refer to
- * earlier ones. `withdrawn` is the number of extra records in the earlier source, as a share of `count`.
+ * Returns an inventor of records for each kind. Use them in this order, because later kinds refer to earlier ones.
+ * `withdrawn` is the number of extra records in the earlier source, as a share of `count`.
  */
 function inventorsOf({ seed, ...size }: DemoSize) {
   const gps: InventedGp[] = [];
@@ -111,7 +111,7 @@ const statusBefore: Readonly<Partial<Record<string, CanonicalProject["status"]>>
   closed: "raising",
 };
 
-/** Record of a kind that the demo invents. It need not invent every kind. */
+/** Record of one of the kinds in `inventorsOf`. */
 type Invented = ReturnType<ReturnType<typeof inventorsOf>[number]["invent"]>;
 
 /** Returns a record as it was two days earlier; null if it did not exist. */
@@ -340,7 +340,7 @@ const peopleKeptMax = 4;
 // The register of individuals has not reached this range.
 const personCrdStart = 9_000_000;
 
-/** Returns a function that invents the next principal, by its number from 1. The GP of that number usually gets it. */
+/** Returns a function that invents the next principal, given its number from 1, usually for the GP of that number. */
 function principalInventor(seed: number, gps: readonly InventedGp[]) {
   const random = startRandom(seed, "principals");
   return (number: number): CanonicalPrincipal => {

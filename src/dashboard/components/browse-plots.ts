@@ -150,7 +150,10 @@ function groupOfSignals(model: ReadModel): Uint8Array {
   return groups;
 }
 
-/** Returns a plot of signals by kind over 24 periods: the signals of a view, or those of the GPs in it. */
+/**
+ * Returns a plot of signals by kind over 24 periods: the signals of a view, or those of the GPs in it. Ignores the
+ * view's filter on dates or, for GPs, on their signals. Returns null if there is no signal to show.
+ */
 export function signalsBy(view: View, unit: "month" | "quarter"): Part {
   const { kind, model, query } = view;
   const isOfGps = kind === "gp";

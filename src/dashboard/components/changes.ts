@@ -20,7 +20,7 @@ export function queryOf({ query: { values } }: View): string {
   return filterText(asked);
 }
 
-/** Returns the id of the GP that a former GP is now part of; null if there is none. */
+/** Returns the current id of the GP that has or had an id; null if there is no such GP. */
 export const partOf = (model: ReadModel, id: string): string | null => gpNow(model, id)?.id ?? null;
 
 function gpNow({ parts }: ReadModel, id: string): AnyRecord | undefined {
@@ -29,8 +29,8 @@ function gpNow({ parts }: ReadModel, id: string): AnyRecord | undefined {
 }
 
 /**
- * Finds the changes in a view. Judges a removed record by its last state, a merged GP by the GP that it is now part of,
- * and all others by their current state. `unknown` has the changes of removed records whose last state is not kept.
+ * Finds the changes in a view; all changes for null. Judges a removed record by its last state, a merged GP by the GP
+ * that it is now part of, and others by their current state. Removed records with no kept state are in `unknown`.
  */
 export async function inView(view: View | null, changes: readonly JoinedChange[]) {
   if (view === null) return { changes, unknown: [] };
@@ -149,10 +149,7 @@ function factsOf(
 
 const introducing = ["title", "type", "status", "gps", "city", "state", "date"];
 
-/**
- * Describes a new record, such as `Chief Executive Officer, Alder Capital`. Leaves out a signal's title, which is its
- * name.
- */
+/** Describes a new record, such as `Chief Executive Officer, Alder Capital`. Leaves out a title that serves as name. */
 function introduction(record: Partial<AnyRecord>): string {
   const names = record["name"] === undefined ? introducing.slice(1) : introducing;
   const said = names.filter((name) => name in record).map((name) => valueText(name, record[name]));

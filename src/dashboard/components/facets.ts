@@ -90,12 +90,11 @@ export function countEach(
   return values.map((value) => total([...but, value]) - before);
 }
 
-/** Returns the values of a filter to offer: markets by their names, and no tag that is in a facet of its own. */
+/** Returns the values of a filter to offer: markets by their names, and no tag that another facet of the kind offers. */
 function offeredBy(view: View, name: string): string[] {
   const values = valuesOf(view, name);
   if (name === "market") return [...new Set(values.map((one) => nameOfMarket(view.model, one)))];
   const { facets } = browseOf(view.kind);
-  // Tags that have facets of their own.
   const elsewhere: readonly string[] = [
     ...(facets.includes("property_type") ? propertyTypes : []),
     ...(facets.includes("strategy") ? strategies : []),

@@ -82,7 +82,7 @@ function sideOf({ routes, path }: Pick<AccountRequest, "routes" | "path">, title
   };
 }
 
-/** Returns the menu of a signed-in person: the account, a form that switches accounts, and signing out. */
+/** Returns the menu of a signed-in person: the account, settings, a form that switches accounts, and signing out. */
 const accountMenu = (signedIn: SignedIn): Html => {
   const { person, account } = signedIn;
   return html`<details class="person">

@@ -168,7 +168,7 @@ export const listLinks = (kind: RecordKind, name: string, values: readonly strin
 
 type Figure = readonly [label: string, value: Part, note: Part];
 
-/** Returns the most important figures of a record. Leaves out those without a value. */
+/** Returns a list of figures, each with a label and a note. Leaves out figures without a value. */
 export const figures = (shown: readonly Figure[]): Html =>
   html`<dl class="figures">
     ${shown.map(
@@ -224,7 +224,7 @@ export function factsCard(
   return card({ title: "Facts", body: factList([...facts, ...ids, ["Source", source], own]) });
 }
 
-/** Number of quotations that a page shows at once. The others unfold. */
+/** Number of quotations that are always shown. The others unfold. */
 const quotationsMax = 2;
 
 function whyCard({ services }: ReaderRequest, id: string): Html {
@@ -251,7 +251,7 @@ function whyCard({ services }: ReaderRequest, id: string): Html {
   });
 }
 
-/** Returns a quotation from a document, the reason why it was taken or refused, and a link to the document. */
+/** Returns a quotation, the reason why it was taken or refused, and a link to its document or the document's number. */
 function quotation(one: Quotation): Html {
   const { form, number, filer, filed_on, url } = one.document;
   const source = [one.field, form, filer, day(filed_on), linkTo(url, number) ?? number];

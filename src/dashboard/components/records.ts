@@ -31,7 +31,8 @@ export type Sourced = Pick<Gp, "provenance">;
 type Linked = Sourced & { gps: readonly GpLink[] };
 
 /**
- * Returns the word "probably" if the link between a record and its GP is uncertain. Hovering over it shows the reason.
+ * Returns the word "probably" if the link between a record and its GP is uncertain; otherwise false. Hovering over the
+ * word shows the record's source, basis and confidence.
  */
 export const probably = ({ provenance }: Sourced, before = ", ", after = ""): Part =>
   provenance.confidence < sureFrom && [
@@ -55,13 +56,13 @@ export const day = (date: string | null): Part => date && dayElement(date);
 export const bandText = (band: Principal["ownership_band"]): string | null =>
   band && `${band.replace("_", /^[0-9]/.test(band) ? "–" : " ")} %`;
 
-/** Pattern of addresses that become links. Longer addresses are rare and would fill the page. */
+/** Pattern of addresses that become links. Addresses of over 500 characters are rare and would fill the page. */
 const webAddress = /^https?:\/\/.{1,490}$/i;
 
 const hostOf = (address: string): string =>
   URL.parse(address)?.hostname.replace(/^www\./, "") ?? address;
 
-/** Returns a link to another site, which learns nothing about this page; only the text if the address is no link. */
+/** Returns a link that sends no referrer. Returns only the text for an address that is no link, and null for null. */
 export function linkTo(address: string | null, label?: string): Part {
   const text = label ?? (address && hostOf(address));
   return address !== null && webAddress.test(address)
@@ -176,7 +177,7 @@ const ofLatest = (show: (signal: Signal) => Part) => (gp: Gp, model: ReadModel) 
   return readDocuments<Signal>(model.parts.documents.signal, newest).map(show)[0];
 };
 
-/** Returns a signal's title, linked to its project if it has one. @param without name to leave out. */
+/** Returns a signal's title, linked to its first project if it has any. @param without name to leave out. */
 export function titleOf(signal: Signal, without: string | undefined, isMarked = false): Part {
   const { title, project_ids } = signal;
   const text = cutText(without === undefined ? title : leaveOut(title, without), titleLengthMax);
@@ -224,7 +225,7 @@ const gpColumn: Column<Linked> = {
   cell: (one) => firstOf(one.gps.map((gp) => [probably(one, "", " "), recordLink("gp", gp)])),
 };
 
-/** Returns the column of a member by which lists can be sorted. @param words returns the content of its cell. */
+/** Returns the column of the member `sort`, a number or a date. @param words returns the content of a cell. */
 export const sorted = <K extends string, V>(label: string, sort: K, words: (value: V) => Part) => ({
   label,
   sort,
@@ -249,7 +250,7 @@ export const statusOf = (project: Project): string =>
 /** A plot: records by market, signals by month, amounts with one basis by month, or records by ranges of a value. */
 export type Plot = "market" | "signals" | Readonly<{ amounts: string; verb: string }> | RangePlot;
 
-/** Histogram whose columns begin at `edges`, or are twelve years that end `yearsAhead` years after the dataset's. */
+/** Histogram whose columns begin at `edges`, or show the twelve years up to `yearsAhead` years after the dataset's. */
 export type RangePlot = Readonly<{ range: string; edges?: readonly number[]; yearsAhead?: number }>;
 
 /** Facets, plots and columns of a kind in Browse. */

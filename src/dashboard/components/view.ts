@@ -31,7 +31,6 @@ type Values = Query["values"];
 export const rowChoices = [25, 50, 100] as const;
 const [rowsUsual] = rowChoices;
 
-/** Returns the day of the dataset. */
 export const dayOf = (model: ReadModel): string => model.parts.updatedAt.slice(0, 10);
 
 /** Reads a view from a query string. @throws Problem `invalid-parameters`, as the list of the kind does. */
@@ -163,6 +162,7 @@ function marketNames(view: View, value: string): string {
 }
 
 const placeNames = ["market", "hq_city", "city", "hq_state", "state"];
+/** Maximum number of a filter's values that are named, and of filters after `with`. */
 const wordsMax = 4;
 
 /** Returns a view's filters as the end of a sentence, such as ` in Dallas with multifamily`; empty without filters. */

@@ -130,7 +130,7 @@ function removals(view: View) {
   );
 }
 
-/** Maximum length of all links of a facet together, in characters. Each link repeats the whole query. */
+/** Approximate maximum length of a facet's links together, in characters. Each link repeats the whole query. */
 const linksLengthMax = 1500;
 /** Number of a facet's rows that are always shown. The others unfold. */
 const rowsAtOnce = 6;
@@ -236,7 +236,7 @@ const rangeFields = ({ query }: View, filters: readonly string[]): Html =>
     <button class="quiet">Apply</button>
   </div>`;
 
-/** Counts a view's signals on the days of a page. Returns null if the page has another order or too many days. */
+/** Counts a view's signals by day, for the days on a page. Returns null for another kind or order, or too many days. */
 function daysOf({ kind, model, query: { filter, order } }: View, shown: readonly number[]) {
   if (kind !== "signal" || (order !== undefined && order.by !== "date")) return null;
   const dateAt = model.numberAt("signal", "date");
@@ -287,7 +287,7 @@ const nothing = (view: View): Html =>
     )}
   </div>`;
 
-/** Returns a note that no record has a chosen value, with links to similar ones. */
+/** Returns a note that no record has a chosen value, with links that choose similar values instead. */
 function missNote(view: View, miss: Miss): Html {
   const { values } = view.query;
   const { parameter, value } = miss;

@@ -188,7 +188,7 @@ function countsOf(view: View | null, { step }: Publication): readonly [number, n
   return [sum("added"), sum("changed") + sum("merged"), sum("removed")];
 }
 
-/** Returns the latest publications, oldest first, as columns of the plot and rows of the table. */
+/** Returns the last `plottedMax` publications that followed another, oldest first, for the plot and the table. */
 const columnsOf = (asked: Asked, all: readonly Publication[]) =>
   all
     .filter(({ from }) => from !== null)

@@ -206,7 +206,7 @@ function keyFigures(gp: Gp, linked: Linked, model: ReadModel, today: string): Ht
 /** Types of signals whose amounts can be added up: first sales, and later increases. */
 const addedTypes: ReadonlySet<Signal["type"]> = new Set(["first_sale", "capital_raised"]);
 
-/** Returns a plot of sales in notices, added up, with the total in the GP's record; null for fewer than two sales. */
+/** Returns a plot that adds up the sales in notices, and states the record's total; null for fewer than two sales. */
 function sales(signals: readonly Signal[], gp: Gp, today: string): Part {
   const sold = signals.filter((one) => addedTypes.has(one.type) && (one.amount_usd ?? 0) > 0);
   if (sold.length < 2) return null;

@@ -303,7 +303,7 @@ export async function listOwn({ services, account, now }: MemberRequest): Promis
   return listed.toReversed();
 }
 
-/** Reads the account's live keys, newest first. */
+/** Reads the account's live keys with their usage, newest first. */
 export const readLiveKeys = async (request: MemberRequest): Promise<KeyView[]> =>
   withUse(request, (await listOwn(request)).filter(isLive));
 

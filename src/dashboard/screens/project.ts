@@ -80,7 +80,7 @@ const addressOf = (project: Project, model: ReadModel): string =>
     .join(", ");
 
 /**
- * Returns the newest signal of this project alone that has an amount on this basis; nulls if there is none.
+ * Returns the newest signal about a single project with an amount on a basis; null as amount and date if there is none.
  * @param signals newest first.
  */
 const latestOf = (signals: readonly Signal[], basis: Signal["amount_basis"]) =>
@@ -210,7 +210,7 @@ const bar = (share: number): Html =>
 const neighboursMax = 2000;
 const milesOfDegree = 69.1;
 
-/** Returns the other projects of the same market, nearest first. Leaves out projects without coordinates. */
+/** Returns other projects of the market, nearest first. A project without coordinates has no neighbours and is none. */
 async function neighbours({ id, market, ...here }: Project, model: ReadModel) {
   const { latitude, longitude } = here;
   if (market === null || latitude === null || longitude === null) return [];

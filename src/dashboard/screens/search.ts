@@ -34,7 +34,7 @@ const rowsMax = 10;
 const askedIn = ({ query }: ReaderRequest): string =>
   [...(query.get("q") ?? "").trim()].slice(0, gpFilters.gp_name.lengthMax).join("");
 
-/** Searches the names of each kind. Other requests are answered while the names are read for the first time. */
+/** Searches the names of GPs, people and projects. Other requests are answered while names are first read. */
 async function searchNames(model: ReadModel, text: string, maxOf: (kind: NamedKind) => number) {
   for (const kind of linkedKinds.filter(isNamed)) await prepareInTurns(model, kind, { name: text });
   const found = namedKinds.map((kind) => ({

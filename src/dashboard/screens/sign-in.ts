@@ -82,7 +82,7 @@ export const signInRoutes = [
 /** Maximum length of an e-mail address, in characters (RFC 5321 §4.5.3.1). Longer input is cut when shown again. */
 const addressLengthMax = 254;
 
-/** Returns the address as typed. Returns undefined if no form was sent. */
+/** Returns the address as typed, cut to the maximum length; undefined if no form with an address was sent. */
 export const typedAddress = ({ form }: AccountRequest): string | undefined =>
   form.get("email")?.slice(0, addressLengthMax);
 
@@ -142,7 +142,7 @@ const ownShape = /^\/(?:account|browse|search)(?:\/[\w-]+)*(?:\?[\w\-.~%=&+:*]*)
 export const ownPath = (text: string | null): string =>
   text !== null && ownShape.test(text) ? text : homePath;
 
-/** Forms that ask for an address and mail a link to it. */
+/** Texts of the pages that ask for an address and mail a link to it. */
 const askingWords = {
   "sign-up": {
     title: "Sign up",
@@ -225,7 +225,7 @@ export function mail(
   return settings.isDemo ? own.base + url.slice(settings.linkBase.length) : null;
 }
 
-/** Returns the page to show after a message was sent. @param demoLink link to show in a demo; otherwise null. */
+/** Returns the page after a link was asked for. @param demoLink link to show in a demo; null if there is none. */
 export function mailedPage(request: Shown, email: string, demoLink: string | null): string {
   const address = html`<strong class="name">${email}</strong>`;
   if (demoLink !== null)
@@ -275,7 +275,7 @@ function unlessDead(serve: (request: AccountRequest, link: Link) => Given | Prom
   };
 }
 
-/** Tells a person of their new password by mail, and signs them in with it. */
+/** Mails a notice that the password was changed, and signs the person in. */
 export function beginWithNewPassword(
   request: AccountRequest,
   signedIn: OpenedSession,
