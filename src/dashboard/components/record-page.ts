@@ -251,7 +251,7 @@ function whyCard({ services }: ReaderRequest, id: string): Html {
   });
 }
 
-/** Returns a quotation, the reason why it was taken or refused, and a link to its document or the document's number. */
+/** Returns a quotation, the reason why it was taken or refused, and its document's link or number. */
 function quotation(one: Quotation): Html {
   const { form, number, filer, filed_on, url } = one.document;
   const source = [one.field, form, filer, day(filed_on), linkTo(url, number) ?? number];

@@ -167,7 +167,7 @@ const feedDays = 30;
 /** Maximum number of changes that a feed lists one by one. */
 const entriesMax = 1000;
 
-/** Returns an entry for each change in a view in the last 30 days, and others for changes that cannot be listed. */
+/** Returns entries for a view's changes in the last 30 days: one for each listed change, and others for the rest. */
 async function entriesOf({ services, own, now }: AccountRequest, view: View): Promise<Entry[]> {
   const { changes: reader } = services;
   const { kind, model } = view;

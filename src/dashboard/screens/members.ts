@@ -123,7 +123,7 @@ async function membersPage(request: MemberRequest, fault?: string): Promise<stri
   });
 }
 
-/** Returns a table of the members. Owners get the forms that change a member beside each. */
+/** Returns a table of the members. For an owner, each row also has the forms that change that member. */
 async function memberTable(request: MemberRequest, members: readonly Member[]): Promise<Html> {
   const { account, signedIn, now } = request;
   const isOwner = account.role === "owner";
