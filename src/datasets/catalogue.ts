@@ -20,9 +20,15 @@ export interface DatasetList {
   pathOf(version: string): string;
   /** Lists all generations that `findReadable` finds, oldest first. */
   list(): Generation[];
-  /** Lists versions with at least one of their two files, oldest first. Omits one that an import has yet to publish. */
+  /**
+   * Lists versions, oldest first. In a folder, one of a version's two files is enough. Omits one that an import has
+   * yet to publish.
+   */
   versions(): string[];
-  /** Reports whether both files of a dataset exist. Returns false while its import has yet to publish it. */
+  /**
+   * Reports whether a dataset is stored, in a folder with both of its files. Returns false while its import has yet to
+   * publish it.
+   */
   has(version: string): boolean;
   /**
    * Returns a generation.
@@ -77,7 +83,7 @@ export function openCatalogue(folder: string) {
       .toSorted();
   };
   const list = () => versions().flatMap((version) => findReadable(version) ?? []);
-  /** Returns null if nothing is current or the pointer is damaged. @throws if the pointer cannot be read. */
+  /** Returns the version in the pointer; null if there is none or it is damaged. @throws if it cannot be read. */
   const namedVersion = () => {
     const version = readPointer(folder);
     return version !== null && isVersion(version) ? version : null;
@@ -89,8 +95,8 @@ export function openCatalogue(folder: string) {
     renameSync(draftPath, pathOf(generation.version));
   };
   /**
-   * Makes a change, and finishes or undoes it if it fails. The pointer moves last and decides whether the change took
-   * effect. The draft's facts tell what to undo.
+   * Makes a change, and finishes or undoes it if it fails. The pointer moves last and decides whether a publication
+   * took effect. The draft's facts tell what to undo.
    */
   const confirmed = (change: () => void) => {
     try {
@@ -125,7 +131,7 @@ export function openCatalogue(folder: string) {
     ...own,
     /** Folder of exported datasets. Each exported version has a subfolder, which is removed with the version. */
     exportsFolder,
-    /** Adds a verified draft to be published later. If interrupted, leaves the dataset either staged or absent. */
+    /** Adds a verified draft to publish later. If interrupted, leaves it staged, or for `clearLeftovers` to delete. */
     stage(draftPath: string, generation: Generation): void {
       confirmed(() => {
         nameDraft(draftPath, generation);
@@ -187,8 +193,8 @@ export function currentOrNull(list: DatasetList): string | null {
 }
 
 /**
- * Finds the generation that was current before the current one was first published. If that is gone, finds the newest
- * one older than the current one. Skips staged and unreadable generations.
+ * Finds the generation that was current before the current one was first published. If that is gone or unknown, finds
+ * the newest one older than the current one; undefined if there is none. Skips staged and unreadable generations.
  */
 export function findBefore(list: DatasetList): Generation | undefined {
   const current = list.currentVersion();

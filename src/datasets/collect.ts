@@ -1,6 +1,6 @@
 /**
- * Collects a source's records for a new generation: checks them, accepts each id once, resolves every link, and counts
- * the lines that it rejects.
+ * Collects a source's records for a new generation: checks them, accepts each id once, rejects lines with broken links
+ * within the source, and counts the lines that it rejects.
  */
 import { checkRecord } from "#records/check-record.ts";
 import { eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
@@ -54,7 +54,7 @@ interface CollectRequest {
 }
 
 /**
- * Collects the records of a source, merged with its former ones if there are any.
+ * Collects the records of a source, merged with `former` unless that is null.
  * @returns the records. `isClaiming` is true if an entry claims ids, see former-ids.ts.
  */
 export async function collectSource({
@@ -190,7 +190,7 @@ function openLedger(source: string, former: DraftRecords | null, withheldIds: Re
   const placeOf = (kind: RecordKind, id: string) =>
     places[kind].get(id) ??
     (removals.size === 0 ? undefined : removals.get(keyOf(kind, id))?.place);
-  // A public id may belong to another source's GP. If it does not, the link is dropped when the draft is written.
+  // A public id may belong to a GP of any source. If no GP has it, the link is dropped when the draft is written.
   const isMissing = ({ kind, id }: Need) =>
     !places[kind].has(id) &&
     !known[kind].has(id) &&
@@ -324,7 +324,7 @@ interface Merge {
 }
 
 /**
- * Adds the former records that the delivery neither replaces nor removes.
+ * Adds the former records that the delivery neither replaces nor removes. Omits named GPs that lose their last link.
  * @param records accepted records of the delivery.
  */
 function mergeInto(
@@ -380,7 +380,7 @@ function blockedWords({ record, id }: RecordName, linkers: readonly RecordName[]
   return `${record} '${id}' cannot be removed while other records name it: ${first!.record} '${first!.id}'${others}; remove or change these records too`;
 }
 
-/** Returns, for each wanted record, the records that link to it. */
+/** Returns the records that link to each wanted record, by that record's key. Omits those to which nothing links. */
 function linkersOf(
   among: readonly DraftRecords[],
   wanted: ReadonlySet<string>,

@@ -14,7 +14,7 @@ export const hashOfContent = (content: string | Uint8Array): string =>
 
 /**
  * Reports whether a stored document's content matches the hash in its row.
- * @param ownLength length in bytes of the record's own members, the last of which is the time.
+ * @param ownLength number of bytes of the document through its time.
  */
 export function isUnchanged(
   document: Uint8Array,

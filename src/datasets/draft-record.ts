@@ -20,7 +20,7 @@ export interface DraftRecord {
   sortKey: string;
   /** Former ids of a delivered GP and claimed ids of a GP or principal, as the source writes them. */
   formerIds: readonly string[];
-  /** Number under which the text store keeps its links and the JSON of its own part, see render.ts. */
+  /** Number under which the text store keeps the record's links and the JSON of its own part, see render.ts. */
   text: KeptText;
 }
 
@@ -28,7 +28,7 @@ export interface DraftRecord {
 export interface StoredLinks {
   /** `updated_at` as the source states it; null if it states none. */
   statedAt: string | null;
-  /** Source ids of its GPs, or public ids for GPs of other sources, each once. */
+  /** Source ids or public ids of its GPs, each once. */
   gps: readonly string[];
   /** Source ids of the projects that a signal names, each once. */
   projects: readonly string[];
@@ -190,10 +190,7 @@ function externalIdsIn(lists: Readonly<Record<string, readonly string[] | undefi
   return ids;
 }
 
-/**
- * Number of base-36 digits in an id, about 83 bits. Among a million records, two share an id with a probability of
- * about 10⁻¹³.
- */
+/** Number of base-36 digits in an id, or 83 bits. Among a million records, two share one with a chance near 10⁻¹³. */
 const digits = 16;
 
 export function mintId(kind: RecordKind, source: string, sourceId: string): string {

@@ -33,7 +33,7 @@ function tidy(value: string | number | null): string | number | null {
   return cut(value.toWellFormed().replace(hidden, " ").trim());
 }
 
-/** Returns the evidence to store: at most 20 rows, with tidied text. Returns null if none is given. */
+/** Returns the evidence to store: at most 20 rows, with texts cleaned and cut. Returns null if none is given. */
 export function keptEvidence(given: readonly Evidence[] = []): KeptEvidence | null {
   if (given.length === 0) return null;
   const shown = given.slice(0, rowsMax);
@@ -85,7 +85,7 @@ export function openEvidenceReader(db: DatabaseSync): (record: string) => KeptEv
   };
 }
 
-/** Reports whether a generation has tables of evidence. Earlier programs wrote none. */
+/** Reports whether a generation has a table of evidence. Earlier programs wrote none. */
 const hasEvidence = (db: DatabaseSync): boolean =>
   db.prepare("select 1 from sqlite_schema where name in ('evidence', 'evidence_of')").get() !==
   undefined;

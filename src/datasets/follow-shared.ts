@@ -40,7 +40,7 @@ export type FromFollower = { wanted: string | null } | "pointed" | { fault: Erro
 interface Listener {
   /** Called when the folder points at another dataset, or when the current dataset's facts or file have changed. */
   onPointed: () => void;
-  /** Called with each new fault of the database or of a fetch. Called with null once both work again. */
+  /** Called with each new fault of the database, a fetch or the worker. Called with null once all work again. */
   onFault: (error: Error | null) => void;
   /** Returns monotonic milliseconds. */
   now: () => number;
@@ -113,7 +113,7 @@ export function startFollowing(request: Omit<FollowOrder, "id"> & Listener) {
       if (wanted === served) agreedAt = now();
       tell({ served });
     },
-    /** Reports a version that could not be loaded, because its file may be damaged. */
+    /** Reports a version that could not be loaded. Its file may be damaged. */
     mend: (version: string) => tell({ mend: version }),
     /** Ends the worker. Terminates it if it has not ended after 2 s. */
     async close(): Promise<void> {
@@ -161,7 +161,7 @@ export function followShared(request: FollowRequest) {
   let lastFault: Error | null = null;
   /** Version of the dataset that is being fetched; null while none is. */
   let fetching: string | null = null;
-  /** Breaks off a round of fetches. */
+  /** Controller that breaks off a round of fetches. */
   let overtaken = new AbortController();
   const breakOff = () => AbortSignal.any([signal, overtaken.signal]);
 
@@ -189,7 +189,7 @@ export function followShared(request: FollowRequest) {
     if (cache.point(current) || isFetched) onPointed();
   }
 
-  /** Fetches what the folder lacks, the current dataset first. Returns early if the datasets change meanwhile. */
+  /** Fetches what the folder lacks, the current dataset first, and prunes it. Returns early if the datasets change. */
   async function fetchAll(seen: Kept): Promise<void> {
     const current = seen.current();
     const isFetched = current !== null && (await fetch(current));

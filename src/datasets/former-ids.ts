@@ -27,7 +27,7 @@ interface SettleOrder {
 interface SettledIds {
   /** Every former id with the id that it leads to, even for absent records, which may return. */
   formerIds: ReadonlyMap<string, string>;
-  /** Every id ever published for a GP or principal of a source with claims, with the time of its first publication. */
+  /** Ids published for GPs and principals of sources with claims, with the time of their first publication. */
   publishedIds: ReadonlyMap<string, string>;
 }
 

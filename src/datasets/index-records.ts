@@ -1,4 +1,4 @@
-/** Builds the index of a generation: once from the records as written, and again from those read back. */
+/** Builds the index of records: those of a generation, as written or read back, or those that a step removed. */
 import { fold } from "#records/fold.ts";
 import { filterableGp, type Gp } from "#records/gp.ts";
 import { eachOf, type LinkedKind, linkedKinds } from "#records/kinds.ts";
@@ -9,7 +9,7 @@ import { openLists, openNumbers } from "#search/lists.ts";
 import { indexIds, indexNames } from "#search/name-index.ts";
 import { eachOnce } from "./draft-record.ts";
 
-/** A document as served, or its own part. */
+/** A document as served, or a record's own part. */
 export type Body = Readonly<Record<string, unknown>>;
 
 export type Indexer = ReturnType<typeof openIndexer>;

@@ -36,9 +36,9 @@ import { readArrays, treeOf } from "./stored-arrays.ts";
 /** Changes that a publication made. */
 interface ReadStep {
   changes: readonly Difference[];
-  /** Returns the lines of some changes, by their numbers. */
+  /** Returns the lines of the changes with the given numbers, in the same order. */
   lines(numbers: readonly number[]): string[];
-  /** Returns the removed or merged records as they were. Returns null if the dataset before the step cannot be read. */
+  /** Returns what `openDeparted` opens. Returns null if the dataset before the step is gone or cannot be read. */
   departed(): ReadModel | null;
 }
 
@@ -51,7 +51,7 @@ interface Place {
 
 /** Change of a record over several steps. */
 export interface JoinedChange extends Difference {
-  /** Changes of the record, oldest first. */
+  /** Places of the record's changes, oldest first. */
   places: readonly Place[];
   /** Step that removed or merged the record; null if the last dataset has it. */
   gone: ReadStep | null;
@@ -64,7 +64,7 @@ interface JoinedSteps {
   gaps: readonly Publication[];
 }
 
-/** Values of a record's members before and after, as far as they differ. */
+/** Values of a record's members before and after, as far as they differ. A new record's are all in `after`. */
 interface ChangedMembers {
   /** Null if the record is new, or if it was removed and added again and its members before that are unknown. */
   before: Members | null;
@@ -233,7 +233,7 @@ function withoutReturned(changes: readonly JoinedChange[]): JoinedChange[] {
   return changes.filter((one) => !returned.has(one) && !isBrief(one));
 }
 
-/** Returns a joined change as the separate changes of its steps. */
+/** Returns a joined change as the separate changes of its steps. A merge is a removal if `one` has no `into`. */
 export const changesOfSteps = (one: JoinedChange): JoinedChange[] =>
   one.places.map((place) => {
     const { change } = changeAt(place);
@@ -295,7 +295,7 @@ interface Row {
 }
 
 /**
- * Opens the records that a step removed or merged, as a small dataset that answers the same queries.
+ * Opens a small dataset of the records that a step removed or merged, with GPs and signals that queries for them need.
  * @param path file of the dataset before the step. @throws DatasetFault if it cannot be read.
  */
 function openDeparted(path: string, changes: readonly Difference[]): ReadModel {
@@ -361,7 +361,7 @@ function rowsOf(db: DatabaseSync, records: readonly Difference[]): EachKind<Row[
 const gpsIn = (document: string): string[] =>
   (JSON.parse(document) as { gps: { id: string }[] }).gps.map(({ id }) => id);
 
-/** Returns the publications since a moment or after a version. Returns null if none has the version. */
+/** Returns publications since a moment or after a version, except the base. Returns null if none has the version. */
 export function publicationsSince(
   publications: readonly Publication[],
   since: number | string,

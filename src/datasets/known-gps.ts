@@ -1,4 +1,4 @@
-/** Finds GPs that are only named in a source's rows among the GPs of another source. */
+/** Finds, among the GPs of another source, those that a source's rows only name. */
 import type { CanonicalGp, SourceEntry } from "#records/canonical.ts";
 import { fold } from "#records/fold.ts";
 import { splitName } from "#records/legal-forms.ts";
@@ -24,7 +24,10 @@ export function openKnownGps(previous: Previous, sources: readonly string[]) {
     replaced: replaced as ReadonlyMap<string, string>,
     /** Returns the number of names that became links. Returns null if no entry gives a source in `known`. */
     countLinked: () => (isAsked ? replaced.size : null),
-    /** Returns an entry in which links replace those named GPs that the source in `known` has. */
+    /**
+     * Returns an entry in which links replace those named GPs that the source in `known` has. A link by name alone
+     * gives the records the basis and confidence of `unsure`, unless they state their own.
+     */
     link(entry: SourceEntry): SourceEntry {
       const { known, namedGps } = entry;
       if (known === undefined) return entry;

@@ -180,7 +180,7 @@ export function openSharedStore(
   const pullStep: SharedStore["pullStep"] = (path, from, to, signal) =>
     transferring((session) => pullFile(session, stepName(from, to), path), signal);
 
-  /** Replaces the list of publications, and deletes all steps that it lacks, here and in the database. */
+  /** Replaces the list `noted` of publications by `kept`. Deletes steps that `kept` lacks, here and in the database. */
   async function keepSteps(
     noted: readonly Publication[],
     kept: readonly Publication[],
@@ -296,7 +296,7 @@ export function openSharedStore(
   };
 }
 
-/** All facts about the shared datasets at one moment. */
+/** Facts about the shared datasets at one moment. */
 interface SharedState extends Pick<Kept, "change" | "added" | "readAt"> {
   /** Current version; null if there is none. */
   current: string | null;
@@ -360,7 +360,7 @@ function keptOf({ folder, pathOf }: Catalogue, state: SharedState): Kept {
 const findAny = ({ added, findReadable }: Kept, version: string): Generation | null =>
   added.find((one) => one.version === version) ?? findReadable(version);
 
-/** Returns the fault for a dataset that was removed before its publication by another command that took the lock. */
+/** Returns the fault for a dataset that another command, which took the lock, removed before it could be published. */
 const lockLost = (version: string, place: string) =>
   new DatasetFault(
     `${version} was not published: this command lost its lock, and another command has removed the dataset since. The lock ends with its connection to ${place}, which a restart of the server, a failover, its idle_session_timeout or a firewall may have closed. Prevent that, then run the command again.`,
@@ -370,7 +370,7 @@ const foreignKeyViolation = "23503";
 
 const raiseChange = "update dataset_state set change = change + 1";
 
-/** SQL that publishes in one statement. Changes nothing if a version other than the expected one is current. */
+/** SQL that publishes in one statement. Changes nothing unless the expected version is current. */
 const publishSql = `
   with moved as (
     update dataset_state set current = $1, publications = $4, change = change + 1
@@ -404,7 +404,7 @@ const liveSeconds = 15;
 const timeText = (expression: string, name: string): string =>
   `to_char(${expression} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as ${name}`;
 
-/** Lists servers by host and process. */
+/** Lists servers in the order of host and process. */
 export const listInstances = ({ query }: Query): Promise<SeenInstance[]> =>
   query<SeenInstance>(
     `select id, host, pid, seen_at > now() - interval '${liveSeconds} seconds' as live,

@@ -16,7 +16,7 @@ import { arraysOf, readSources } from "./open-generation.ts";
 import { ownJson, ownPart } from "./render.ts";
 import type { TextStore } from "./text-store.ts";
 
-/** A record of the previous generation. */
+/** Facts of a record of the previous generation. */
 export interface Known {
   since: string;
   /** Hash of the content, hexadecimal. */
@@ -42,7 +42,7 @@ export function openPrevious(generation: DatabaseSync | null) {
       const sql = `select count(*) as n from canonical where source in (${marksFor(sources)})`;
       return Number(db.prepare(sql).get(...sources)!["n"]);
     },
-    /** Returns all records of a kind by public id. */
+    /** Returns facts of all records of a kind, by public id. */
     known(kind: RecordKind): ReadonlyMap<string, Known> {
       const sql = `select id, since, lower(hex(content_hash)), updated_at from ${kind}`;
       const known = new Map<string, Known>();

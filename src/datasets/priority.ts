@@ -11,10 +11,7 @@ export function lowerProcessPriority(): void {
     lower(thread);
 }
 
-/**
- * Lowers the CPU priority of the calling thread. Changes nothing except on Linux, where threads have their own
- * priority.
- */
+/** Lowers the CPU priority of the calling thread. Does nothing except on Linux, where each thread has its own. */
 export function lowerOwnPriority(): void {
   // 0 means the calling thread on Linux, its process elsewhere (setpriority(2)).
   if (process.platform === "linux") lower(0);

@@ -80,7 +80,7 @@ export function openPublications(datasetsFolder: string) {
       replaceFile(listPath, `${JSON.stringify(publications)}\n`);
     },
     /**
-     * Deletes all steps but those of the kept publications, and leftovers of killed processes.
+     * Deletes steps that no kept publication has, and leftovers of killed processes.
      * @param former publications whose steps may be deleted; without it, any step may be.
      */
     clear(kept: readonly Publication[], former?: readonly Publication[]): void {
@@ -115,7 +115,7 @@ function parseList(text: string, path: string): Publication[] {
 /**
  * Returns the publications that took effect. A publication is noted before the pointer moves, so publications after the
  * last one of the current version did not take effect. All did if the current version is not listed: it was published
- * while CHANGES_DAYS was 0, or could not be noted.
+ * while CHANGES_DAYS was 0, or could not be noted. None did if there is no current version.
  */
 function confirmed(noted: readonly Publication[], current: string | null): readonly Publication[] {
   if (current === null) return [];

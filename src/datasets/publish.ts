@@ -7,7 +7,7 @@
  *
  * An import takes these steps:
  * 1. Its caller takes the lock, which clears what a killed command left.
- * 2. `collect.ts` checks the records, accepts each id once and resolves every link.
+ * 2. `collect.ts` checks the records, accepts each id once and rejects lines with broken links within the source.
  * 3. The import is refused if too many lines were rejected, the source shrank too much, or it is empty and must not be.
  * 4. The records of the current generation's other sources, except `demo`, are added. `withhold.ts` takes suppressed
  *    people out. `write-draft.ts` writes documents in display order, and the index.
@@ -62,7 +62,7 @@ export interface ImportRequest extends Guards {
   isStaged?: boolean;
   /** People to keep out of the dataset. */
   suppressions: readonly Suppression[];
-  /** Remembers GPs that limits of suppressions newly cover. Called before publishing or staging; not in a dry run. */
+  /** Remembers GPs that limits of suppressions newly cover, if any, before the draft is written; not in a dry run. */
   rememberGps: (covered: CoveredGps) => Promise<unknown>;
   nowMilliseconds: number;
   /** Returns figures to keep with the dataset. Called after all entries have been read. */
@@ -78,7 +78,7 @@ export interface ImportResult {
   refusal: Refusal | null;
   sourceSize: SourceSize;
   changes: Changes;
-  /** Number of named GPs that became links to GPs of another source; null if no entry gives that source in `known`. */
+  /** Number of named GPs that became links to GPs of another source; null if no entry gives a source in `known`. */
   linkedNames: number | null;
   /** Number of records of the dropped demo source; 0 unless the outcome is `built`. */
   droppedCount: number;

@@ -30,7 +30,7 @@ export const differingNames = (from: Members, to: Members): string[] =>
 type Comparison = ReturnType<typeof compareGenerations>;
 
 /**
- * Opens a comparison of two generations. The caller has checked that both files are the ones that were built.
+ * Opens a comparison of two generations. Does not verify that the files are the ones that were built.
  * @throws DatasetFault if a file cannot be read.
  */
 export function compareGenerations(fromPath: string, toPath: string) {
@@ -79,9 +79,7 @@ export function compareGenerations(fromPath: string, toPath: string) {
     /** Returns a differing record's document in the older generation. Call it only for a record that exists there. */
     before: openDocuments(from),
     after: openDocuments(to),
-    /**
-     * Returns the newer generation's hash, as docs/changes.md defines it. Call it once, after reading all differences.
-     */
+    /** Returns the newer generation's hash (docs/changes.md). Call it once, after reading all differences. */
     hash: () => total.digest("hex"),
     [Symbol.dispose]: () => opened.dispose(),
   };

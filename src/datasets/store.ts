@@ -19,9 +19,7 @@ import {
   youngerThan,
 } from "./publications.ts";
 
-/**
- * Format and fold of this program's datasets, such as `3.1`. A program reads only the format and fold that it writes.
- */
+/** Format and fold of this program's datasets, such as `3.1`. A program reads only its own format and fold. */
 export const ownFormat = `${formatVersion}.${foldVersion}`;
 
 /** Function that warns of a problem. @param sentence warning without a full stop. */
@@ -60,8 +58,8 @@ export interface SeenInstance extends Instance {
 /** Datasets, and the publications that led to the current one. A caller that changes anything holds the import lock. */
 export interface DatasetStore {
   /**
-   * Folder on this machine for drafts, steps and dataset files. With a database, it lacks dataset files that were
-   * neither fetched nor made here.
+   * Folder on this machine for drafts, steps and dataset files. With a database, it has only those dataset files that
+   * were fetched or made here and not removed since.
    */
   readonly folder: string;
   /** CHANGES_DAYS; 0 keeps no steps. */
@@ -69,11 +67,11 @@ export interface DatasetStore {
   readonly warn: Warn;
   /** Returns the list of all datasets: a snapshot of a database, or a live view of a folder. */
   read(): Promise<DatasetList>;
-  /** Lists publications, oldest first. @throws DatasetFault if the list is damaged. */
+  /** Lists publications, oldest first. @throws DatasetFault if the list or the pointer of a folder is damaged. */
   publications(): Promise<readonly Publication[]>;
   /**
    * Makes sure that the file of a version is on this machine.
-   * @returns its path. `openPublished` verifies the file.
+   * @returns its path. Open the file with `openPublished`, which verifies it.
    * @throws DatasetFault that names what is missing or damaged.
    */
   open(version: string): Promise<string>;
@@ -96,8 +94,8 @@ export interface DatasetStore {
    */
   forgetSteps(): Promise<void>;
   /**
-   * Deletes the steps that `isMeant` selects by their file, and steps of no publication. Clients that follow changes
-   * then read all records again.
+   * Deletes the steps that `isMeant` selects by their file, unreadable steps, and steps of no publication. Clients that
+   * follow changes then read all records again.
    */
   removeSteps(isMeant: (path: string) => Promise<boolean>): Promise<void>;
   /** Checks the whole content of a version. */

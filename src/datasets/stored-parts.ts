@@ -1,4 +1,4 @@
-/** The files of datasets and steps in PostgreSQL, in compressed parts of 1 MiB. */
+/** The files of datasets and steps in PostgreSQL, in parts of 1 MiB before compression. */
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";

@@ -19,8 +19,8 @@ export const listSuppressions = (database: ControlDatabase): Promise<Suppression
 const actions = ["suppression.added", "suppression.removed"] as const;
 
 /**
- * Adds an unapplied suppression. If an equal one exists, adds the GPs to that one and marks it as unapplied instead.
- * @param given suppression. It keeps its GPs. It keeps its number unless that was already used.
+ * Adds an unapplied suppression. If an equal one exists, adds the GPs to that one instead, and marks it as unapplied.
+ * @param given suppression. Its GPs are kept, and so is its number if that was never used.
  * @returns the number of the added suppression, or of the equal one.
  */
 export async function addSuppression(

@@ -19,7 +19,7 @@ export const ownIn = ({ bytes, own, end }: StoredText) => bytes.toString("utf8",
 
 export type TextStore = ReturnType<typeof openTextStore>;
 
-/** Maximum number of bytes in memory; all others go to a file. 65,000 records take about 36 MB. */
+/** Maximum number of bytes of full packs in memory; further packs go to a file. 65,000 records take about 36 MB. */
 const memoryBytesMax = 40 * 1024 * 1024;
 
 /** Minimum size of a pack, in bytes. Pages of it that are never written take no memory. */
@@ -33,7 +33,7 @@ const numbersOfPlace = 4;
 /**
  * Opens a text store.
  * @param path file for texts that exceed the memory, created if needed and removed by `clear`.
- * @param bytesMax maximum number of bytes in memory.
+ * @param bytesMax maximum number of bytes of full packs in memory.
  */
 export function openTextStore(path: string, bytesMax = memoryBytesMax) {
   /** Full packs: their bytes in memory, or their offsets in the file. */

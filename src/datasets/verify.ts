@@ -33,7 +33,7 @@ const hashBytes = 16;
  */
 const batchSize = 128;
 
-/** Verifies a generation's file. @throws DatasetFault that names the fault, with the given advice. */
+/** Verifies a generation's file. @throws DatasetFault that names the fault. Advice follows if the file is damaged. */
 export function verifyGeneration(path: string, advice = ""): void {
   const { db, meta } = openGeneration(path);
   using _ = db;

@@ -1,6 +1,6 @@
 /**
  * Withholds suppressed people from the records of a generation: leaves out records whose own name contains a suppressed
- * name, and puts `[withheld]` for that name in all other texts and in evidence. Matches names as whole words, folded.
+ * name, and replaces that name in other texts and in evidence. Matches names as whole words, folded.
  */
 import { open } from "node:fs/promises";
 import type { ExternalIds } from "#records/common.ts";
@@ -32,7 +32,7 @@ interface Withheld {
   newGps: CoveredGps;
 }
 
-/** A suppressed person. `soughtOf` folds the names, adds a space on either side of `name`, and strips the numbers. */
+/** A suppressed person. `soughtOf` folds names, puts spaces around `name`, and reduces `cik` and `crd` to digits. */
 type Sought = Pick<Suppression, "number" | "name" | "gp" | "cik" | "crd" | "gp_ids">;
 
 type Links = Pick<StoredLinks, "gps" | "projects">;

@@ -63,7 +63,7 @@ interface DraftRequest {
   withheldIds: Iterable<string>;
   /** Time of the build, and `updated_at` of new or changed records whose source gives no time. */
   builtAt: string;
-  /** Generation that the draft is compared with to count changes. */
+  /** Generation that the draft is compared with, to count changes and to keep times. */
   previous: Previous;
   /** True to write the draft even if no record differs, because evidence or reports may. */
   isForced?: boolean;
@@ -77,7 +77,7 @@ interface DraftRequest {
  */
 export function writeDraft(request: DraftRequest): { meta: Meta | null; changes: Changes } {
   const { path, records, texts, sources, builtAt } = request;
-  // In defensive mode SQLite would keep a journal despite the pragma, which a killed import would leave behind.
+  // In defensive mode SQLite would keep a journal despite the pragma, and a killed import would leave it behind.
   using db = new DatabaseSync(path, { defensive: false });
   db.exec(`${draftPragmas}; begin; ${tables}`);
   const writer = openDocumentWriter(db, request);
@@ -170,7 +170,7 @@ function writtenGp(id: string, position: number, gp: Body): WrittenGp {
   };
 }
 
-/** Function that returns the GPs of a record's links. */
+/** Function that returns the GPs of a record's links, each once. Omits links to missing GPs. */
 type LinkedBy = (
   kind: RecordKind,
   one: DraftRecord,
@@ -233,7 +233,7 @@ function openDocumentWriter(
   const assembly = openAssembly();
   const writeEvidence = openEvidenceWriter(draft);
   let checksum = 0;
-  /** Hashes of the documents in `assembly`. Adding each to `content` by itself would take as long as a document. */
+  /** Hashes of the documents in `assembly`. Adding one hash alone to `content` takes as long as adding a document. */
   let hashes = "";
   let written = 0;
   const endBatch = () => {
