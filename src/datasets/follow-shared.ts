@@ -52,7 +52,7 @@ const closeMilliseconds = 2000;
 const agreedLatelyMilliseconds = 2000;
 
 /**
- * Starts the worker, and restarts it if it ends.
+ * Starts the worker, and restarts it 1 s after it ends, until `close` is called.
  * @throws DatasetFault if the folder has datasets that were not fetched.
  */
 export function startFollowing(request: Omit<FollowOrder, "id"> & Listener) {
@@ -132,7 +132,7 @@ export function startFollowing(request: Omit<FollowOrder, "id"> & Listener) {
 interface FollowRequest extends Pick<FollowOrder, "fetchesPinned">, Listener {
   store: Pick<SharedStore, "look" | "publications" | "open" | "pullStep">;
   cache: DatasetCache;
-  /** Called each time the database answers. @param wanted version that all servers should serve. */
+  /** Called each time the database answers. @param wanted version that all servers should serve; null if none. */
   onSeen: (wanted: string | null) => void;
 }
 
@@ -140,8 +140,8 @@ interface FollowRequest extends Pick<FollowOrder, "fetchesPinned">, Listener {
 const lookEveryMilliseconds = 500;
 
 /**
- * Wait after a first failed fetch, in ms. It doubles with each further failure in a row, and starts over when the
- * datasets change.
+ * Wait after a first failed fetch, in ms. It doubles with each further failure in a row, up to 60 s. It starts over
+ * when the datasets change.
  */
 const firstRetryMilliseconds = 1000;
 const lastRetryMilliseconds = 60_000;

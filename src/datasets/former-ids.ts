@@ -55,7 +55,7 @@ const claimants = ["gp", "principal"] as const;
 
 /**
  * Settles the ids of a source with claims. A record keeps the oldest published id among those that it claims, and its
- * other published ids lead to that one. An id that no record claims keeps leading where it led before.
+ * other published ids lead to that one. An id that no record claims leads where it led before, or where that leads now.
  * @param published ids published so far, with the time of their first publication. Receives missing former ids.
  * @returns every former id with the id that it leads to.
  */

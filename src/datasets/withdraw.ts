@@ -1,6 +1,7 @@
 /**
  * Withdraws suppressed people from published data: publishes the current dataset again without them, and then removes
- * every step and every other dataset that contains one of them. Running an interrupted withdrawal again finishes it.
+ * every step and every other dataset that contains one of them or is unreadable. Running an interrupted withdrawal
+ * again finishes it.
  */
 import { join } from "node:path";
 import { recordKinds } from "#records/kinds.ts";
