@@ -87,7 +87,7 @@ function otherRules({ format_version, fold_version }: Meta): string | undefined 
 /**
  * Opens the published file of a generation.
  * @param expected facts of the file in the catalogue.
- * @throws DatasetFault if the file is not the published one, or cannot be read.
+ * @throws DatasetFault if the file is missing or not the published one, or a system error if it cannot be read.
  */
 export function openPublished(path: string, expected: Generation) {
   const other = existsSync(path) ? findFileFault(path, expected) : undefined;
