@@ -16,7 +16,7 @@ export interface Config extends Settings {
   isDemo: boolean;
 }
 
-/** Error for unusable settings, with a sentence about each. */
+/** Error for unusable or conflicting settings, with a sentence about each fault. */
 export class ConfigFault extends Error {
   readonly faults: readonly string[];
 
@@ -58,7 +58,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 
 const secretBytesMax = 65_536;
 
-/** Returns the secret in a file. Returns a fault if the file cannot be used. The fault never quotes the secret. */
+/** Returns a file's text, trimmed. Returns a fault if the file is unusable or empty. Faults never quote the text. */
 function readSecret(path: string): string | Fault {
   try {
     const stats = statSync(path);

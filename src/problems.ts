@@ -264,7 +264,6 @@ export const internalError = () =>
     "An unexpected error occurred. Try again; if it happens again, give the operator the id of this request (request_id).",
   );
 
-/** Returns the problem for a request that cannot be read. */
 export const malformed = (detail: string) => new Problem("malformed-request", detail);
 
 /** Details of the problem for a service that is not ready, by reason. */

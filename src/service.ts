@@ -56,7 +56,7 @@ interface Time {
  * @param passed sockets to listen on instead of HOST, PORT and ADMIN_ADDRESS.
  * @param program version of the program, shown to other machines.
  * @throws DomainError if another server uses the data folder, or if a store cannot be used.
- * @throws DatasetFault if the datasets folder cannot be used with the shared datasets.
+ * @throws DatasetFault if DATABASE_URL is set and the datasets folder has datasets from elsewhere.
  */
 export async function openService(
   config: Config,
@@ -270,7 +270,7 @@ export async function openService(
     /**
      * Loads the current dataset, then listens unless `listen` was called before. Meanwhile, connections wait in a
      * passed socket; without one, they are refused, so a proxy can try another instance. Resolves to the URL.
-     * @throws ConfigFault if BROWSE requires CONTACT, ListenFault if nothing can listen, Error after `stop`.
+     * @throws ConfigFault if BROWSE requires CONTACT, ListenFault if an address cannot be used, Error after `stop`.
      */
     async start() {
       await listenAdmin();
@@ -472,8 +472,8 @@ async function followDatasets(
 }
 
 /**
- * Returns the current dataset. Returns undefined if the folder names none. Returns a version that equals no other if
- * the current dataset cannot be read.
+ * Returns the current dataset. Returns undefined if the folder names none. If the current dataset cannot be read,
+ * returns only an empty version, which equals no other.
  */
 function currentOf(catalogue: Catalogue): Partial<Generation> | undefined {
   try {

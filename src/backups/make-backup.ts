@@ -94,8 +94,8 @@ export function backupToStream(order: BackupOrder, sink: Sink) {
 /**
  * Gathers a backup's contents: its manifest, and all files, beginning with the manifest.
  * @param folder folder for copies of databases and steps.
- * @throws BackupFault if there is nothing to back up, or a database or dataset is damaged. Throws DatasetFault if
- *   `current` does not name a dataset, StoreFault if a database cannot be read or there is no room.
+ * @throws BackupFault if there is nothing to back up, a database or dataset is unfit, or the manifest is too large.
+ *   Throws DatasetFault if `current` names no dataset, StoreFault if a database cannot be read or there is no room.
  */
 const gatherContents = (order: BackupOrder, folder: string) =>
   contentsOf(order, folder).catch((error: unknown) => {
@@ -137,7 +137,7 @@ async function contentsOf(order: BackupOrder, folder: string) {
   return { manifest, files: [first, ...files] };
 }
 
-/** Finishes a killed restore and returns the data folder, or fills a folder in `temporary` from the database. */
+/** Finishes a killed restore and returns the data folder. With a database, returns a filled folder in `temporary`. */
 async function readableFolder(
   { dataDir, databaseUrl, isControlOnly, hasRequests }: BackupOrder,
   temporary: string,
@@ -155,7 +155,7 @@ async function readableFolder(
 const noDatasets = { dataset: null, pinned: [], publications: [], files: [] };
 
 /**
- * Gathers the served dataset, the pinned ones, and the steps of publications. Returns no datasets if none is current.
+ * Gathers the current dataset, the pinned ones, and the steps of publications. Returns no files if none is current.
  * @param temporary folder for copies of the steps, because the originals may be removed meanwhile.
  */
 function datasetContents(dataDir: string, temporary: string) {

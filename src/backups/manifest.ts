@@ -130,7 +130,7 @@ function firstFault([finding]: readonly Finding[]): string {
   return `${what} ${missing.length > 0 ? "is missing" : message}`;
 }
 
-/** Returns how a manifest's files differ from those of its databases, datasets and steps; undefined if they do not. */
+/** Returns the first fault in a manifest's files, worded to follow `its manifest`; undefined if there is none. */
 function filesFault(manifest: Manifest): string | undefined {
   const { dataset, pinned, publications, files } = manifest;
   const versions = dataset === null ? pinned : [...pinned, dataset];

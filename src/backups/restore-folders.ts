@@ -12,7 +12,7 @@ export const draftFolder = ".restore-draft";
  */
 export const decidedFolder = ".restore";
 
-/** Subfolder for the new files. A `replaced-` folder beside it receives the old ones, and is later moved as it is. */
+/** Subfolder for new files. A `replaced-` folder beside it receives the old ones, then moves into the data folder. */
 export const newFolder = "new";
 const replacedName = /^replaced-/;
 /** Returns an unused name for the folder of the old data. Two restores may happen in the same second. */
@@ -22,7 +22,7 @@ export function replacedFolder(dataDir: string, nowMilliseconds: number): string
   return existsSync(join(dataDir, name)) ? replacedFolder(dataDir, nowMilliseconds + 1000) : name;
 }
 
-/** Names in the data folder that a restore replaces, each as a whole. */
+/** Names in the data folder that a restore may replace, each as a whole. */
 export const restoredNames = ["control.sqlite", "usage.sqlite", "datasets", "counts"] as const;
 
 /** Suffixes of an SQLite database's files. SQLite would apply a leftover side file to any database file beside it. */
@@ -92,8 +92,8 @@ export function putInPlace(dataDir: string): string | null {
 const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 /**
- * Runs `work` with a folder that only its owner may enter. Removes the folder however the work ends, except by
- * `kill -9`.
+ * Runs `work` with a folder that only its owner may enter. Removes the folder when the work ends or fails, or when
+ * SIGTERM, SIGINT or SIGHUP ends the process.
  * @param path start of the folder's path, to which `.tmp-` and six characters are added.
  * @param work function that must yield to the event loop now and then, or no signal is handled.
  */

@@ -109,7 +109,7 @@ export async function restoreBackup(order: FolderOrder): Promise<Restored> {
   }
 }
 
-/** Lists the names that a restore would replace. Leaves out empty folders of datasets or counts. */
+/** Lists the existing names that a restore may replace. Leaves out empty folders of datasets or counts. */
 const presentNames = (dataDir: string): string[] =>
   restoredNames.filter((name) => {
     const stats = statSync(join(dataDir, name), { throwIfNoEntry: false });
@@ -118,11 +118,12 @@ const presentNames = (dataDir: string): string[] =>
       : stats !== undefined;
   });
 
-/** A backup that may be put in place, and the facts with which its keys are compared. */
+/** Manifest and facts of an unpacked backup, and the present facts for comparison. */
 type Prepared = Awaited<ReturnType<typeof prepare>>;
 
 /**
- * Unpacks a backup into a data folder. Keeps endings unless they are to be undone, and withdraws suppressed people.
+ * Unpacks a backup into a data folder. Keeps endings unless they are to be undone. Withdraws suppressed people
+ * unless the backup is of the control store alone.
  * @param folder empty folder.
  * @throws BackupFault if the backup does not allow it.
  */
@@ -180,8 +181,8 @@ async function presentFacts(
 }
 
 /**
- * Keeps endings unless they are to be undone, deletes sessions, and records the restore in the audit log. Adds the
- * suppressions of the former installation. All suppressions are then yet to be applied.
+ * Keeps endings unless they are to be undone, and deletes sessions, known browsers and links. Records the restore in
+ * the audit log. Adds the suppressions of the former installation, and marks all suppressions as unapplied.
  */
 async function changeControl(
   { now, undoesEndings }: RestoreOrder,
@@ -266,7 +267,7 @@ export function reportOf(
     people: restored.people.size,
     /** Number of suppressions in force, including those of the former installation. */
     suppressions: restored.suppressions.length,
-    /** Number of suppressions that are yet to be applied to datasets that stay. */
+    /** Number of suppressions that are yet to be applied. */
     pending: restored.suppressions.filter(({ applied_at }) => applied_at === null).length,
     /** Endings since the backup was made that still hold. */
     kept: endings.filter((ending) => !live.has(idOf(ending))),

@@ -11,7 +11,7 @@ export const storedTables: Readonly<Record<StoreName, readonly string[]>> = {
   "usage.sqlite": ["key_use", "usage_hour", "usage_writer"],
 };
 
-/** Tables of the request log. A backup includes them only with `--requests`. */
+/** Tables of the request log. A backup includes their rows only with `--requests`. */
 export const requestTables = ["word", "request"] as const;
 
 const rowsAtOnce = 1000;
@@ -75,8 +75,8 @@ const columnsOf = (file: DatabaseSync, table: string): string[] =>
 const listed = (columns: readonly string[]) => columns.map((name) => `"${name}"`).join(", ");
 
 /**
- * Returns a value for node:sqlite. Converts integers to BigInt, because numbers are bound as REAL, and only integer
- * columns convert REAL back.
+ * Returns a value for node:sqlite. Converts dates to text. Converts integers to BigInt, because numbers are bound as
+ * REAL, and only integer columns convert REAL back.
  */
 function sqliteValue(value: unknown): SQLInputValue {
   if (value instanceof Date) return value.toISOString();

@@ -111,7 +111,7 @@ const sizeDigits = 11;
 const largestOctal = 8 ** sizeDigits - 1;
 const plainFile = "0";
 
-/** Returns the header of a plain file that only its owner may read. */
+/** Returns the header of a plain file that only its owner may read or write. */
 export function encodeHeader({ path, bytes }: TarEntry, timeSeconds: number): Buffer {
   const header = Buffer.alloc(blockBytes);
   header.write(path, 0, 100, "latin1");

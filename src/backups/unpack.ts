@@ -138,7 +138,7 @@ function refuseOtherSchema(file: string, store: StoreName): void {
     );
 }
 
-/** Returns the SQL of all objects except SQLite's automatic indexes and its statistics, which no step declares. */
+/** Returns each object's SQL, by type and name. Omits automatic indexes and statistics, which no step declares. */
 const objectsIn = (database: DatabaseSync) =>
   new Map(
     database

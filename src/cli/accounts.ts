@@ -72,7 +72,7 @@ function parseQuota(text: string): GivenQuota {
   return Number(text);
 }
 
-/** Returns the quotas that were given; null for those that return to the default. */
+/** Returns the quotas that were given; null for those given as `default`. */
 const quotasFrom = (given: {
   readonly [Window in keyof Quotas]: GivenQuota | undefined;
 }): Partial<Quotas> =>
@@ -272,7 +272,7 @@ async function makeLink(context: CliContext, make: (control: ControlStore) => Pr
   return { address: email, link: linkUrl(base, token), expires_at: expiresAt };
 }
 
-/** Returns `PUBLIC_URL`, or the local address. @throws CommandFault if that is unknown or serves no account page. */
+/** Returns the base URL of links. @throws CommandFault if it is unknown, or if no account pages are served there. */
 function baseUrl({ environment }: CliContext): string {
   const { publicUrl, host, port } = readConfig(environment);
   if (publicUrl !== null && accountUrl({ publicUrl, host }) !== null) return publicUrl;

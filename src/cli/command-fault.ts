@@ -15,7 +15,7 @@ export const exitCodes = {
   busy: 5,
   /** `doctor` or `datasets verify` found something to fix. */
   unhealthy: 6,
-  /** A source would lose more records than `--max-shrink` allows, or names fewer GPs than `--min-named` requires. */
+  /** A source would lose more records than `--max-shrink` allows, or too few vehicles have a GP for `--min-named`. */
   shrunk: 7,
   /** The disk has no room for what the command writes, or a quota or limit was reached. */
   diskFull: 8,

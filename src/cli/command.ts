@@ -23,7 +23,7 @@ export type AddCommands = (program: Command, context: CliContext) => void;
 /** An argument or option, and how its value is read. */
 interface Parameter<Value> {
   of: Argument | Option;
-  /** Reads the value. @param given as commander found it; undefined if the parameter was left out. */
+  /** Reads the value. @param given as commander found it; undefined if it was left out without a default. */
   read(given: unknown): Value;
 }
 

@@ -10,7 +10,7 @@ import { sqliteFault } from "#store/store-fault.ts";
 import type { CliContext } from "./command.ts";
 import { CommandFault, exitCodes, usageFault } from "./command-fault.ts";
 
-/** Finishes a killed restore, and opens a data folder's datasets. @throws CommandFault or StoreFault if that fails. */
+/** Finishes a killed restore, and opens or makes the datasets folder. @throws CommandFault or StoreFault on failure. */
 export function openDatasets(dataDir: string): Catalogue {
   const folder = join(dataDir, "datasets");
   try {

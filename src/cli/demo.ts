@@ -153,7 +153,7 @@ async function demoKey(control: ControlStore, dataDir: string, now: number) {
   return { key, expiresAt: new Date(expiresAt).toISOString() };
 }
 
-/** Returns the key in the file. Returns null if there is none, it no longer works, or the store does not have it. */
+/** Returns the key in the file. Returns null if there is none, or if it is not a demo key that still works. */
 async function findKeptKey(control: ControlStore, dataDir: string, now: number) {
   const file = keyFile(dataDir);
   const key = existsSync(file) ? readFileSync(file, "utf8").trim() : "";

@@ -34,7 +34,7 @@ const beginnings = {
 
 type Source = ReturnType<typeof openSource>;
 
-/** Time between the starts of two requests, in ms: 8 a second. The SEC allows 10. */
+/** Shortest time between the starts of two requests, in ms: at most 8 a second. The SEC allows 10. */
 const spacingMilliseconds = 125;
 /** First pause after a failed request, in ms; doubled for each further one. The server may ask for more. */
 const pauseMilliseconds = 1000;
@@ -55,10 +55,10 @@ export function openSource(
   let spaced: Promise<unknown> = Promise.resolve();
   /**
    * Requests a file until the server answers, and returns the result of `take`. Requests it once more if `take` fails,
-   * because the answer may be cut off. The answer for a single filing may be a 404, as for a withdrawn one.
+   * because the answer may be cut off. `take` also gets a 404 for a `.txt` file, such as a withdrawn filing.
    * @param what description of the expected answer, for messages.
-   * @throws CommandFault `busy` if the server stays unavailable for ten minutes, `inputRefused` if it answers another
-   *   status, or `take` fails twice.
+   * @throws CommandFault `busy` if the server is unavailable for ten minutes or names a longer wait, `inputRefused` if
+   *   it answers another status or `take` fails twice. Throws a system error of `take` at once.
    */
   return async <T>(url: string, what: string, take: (answer: Response) => Promise<T>) => {
     const asked = new URL(new URL(url).pathname, origin ?? url);

@@ -88,7 +88,7 @@ export async function openFilings(
   }
 }
 
-/** Counts members with a value as entries pass. @param done called after the last entry, to free the rows. */
+/** Yields entries, and counts their records and filled members. @param done called after the last, to free the rows. */
 function* counting(entries: Iterable<SourceEntry>, filled: Filled, done: () => void) {
   for (const entry of entries) {
     for (const { record, id: _, ...given } of entry.records) {
@@ -198,7 +198,7 @@ const listOf = (
 
 /** Figures of filings, as kept with the dataset. */
 export type FilingsFigures = ReturnType<typeof filingsFigures>;
-/** Figures and, during an import, what it left out. */
+/** Figures, and during an import also the files left out, the rows rejected and the corrections unmet. */
 type Said = FilingsFigures & Partial<ReturnType<typeof filingsJson>>;
 
 export function filingsText(said: Said, nowMilliseconds: number): string[] {

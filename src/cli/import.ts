@@ -62,7 +62,7 @@ const guards = {
   ),
 };
 
-/** Options of formats that have a record in each line. */
+/** Options of the formats NDJSON and CSV. */
 const options = {
   source: neededOption("--source <name>", "name of the source whose records are replaced"),
   isMerge: flag("--merge", "add, replace and remove single records; all others of the source stay"),
@@ -420,7 +420,7 @@ function timesText(times: number, also: readonly number[]): string {
   return ` (${count(times)} times, also on line${also.length === 1 ? "" : "s"} ${also.join(", ")}${more})`;
 }
 
-/** Returns the `values` to add to the mapping for cells that are not known words, one line per field. */
+/** Returns a heading and, for each field with unknown words, the `values` for the mapping; none if all are known. */
 function valuesText({ listed }: Rejections): string[] {
   const fields = Map.groupBy(
     listed.filter(({ word }) => word !== undefined),

@@ -1,4 +1,4 @@
-/** Reads moments, counts, shares and durations from the command line. Other text throws an InvalidArgumentError. */
+/** Parsers of moments, counts, shares, confidences and durations. Each throws InvalidArgumentError for other text. */
 import { InvalidArgumentError } from "commander";
 import type { RejectedMax } from "#datasets/publish.ts";
 import { existsInCalendar } from "#records/fields.ts";

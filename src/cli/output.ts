@@ -5,8 +5,8 @@ import { grouped } from "#words.ts";
 const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Escapes everything that a terminal would obey instead of showing it. An escape character becomes `\u001b`. JSON keeps
- * its meaning, because such characters occur only inside its strings.
+ * Escapes everything that a terminal would obey instead of showing it, except line feeds. An escape character becomes
+ * `\u001b`. JSON keeps its meaning, because the escaped characters occur only inside its strings.
  */
 export const harmless = (text: string): string =>
   text.replace(obeyed, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
@@ -17,7 +17,7 @@ export const onOneLine = (text: string): string => harmless(text).replaceAll("\n
 /** Maximum number of lines of a list shown to people. `--json` lists more. */
 const shownMax = 20;
 
-/** Returns the first lines of a list, and how many more there are. */
+/** Returns the lines. Those beyond `shownMax` are replaced by one line with their number. */
 export const firstLines = (lines: readonly string[]): readonly string[] =>
   lines.length > shownMax
     ? [

@@ -12,7 +12,7 @@ import type { AddCommands, CliContext } from "./command.ts";
 import { harmless, onOneLine } from "./output.ts";
 
 /**
- * Runs a command. Escapes control characters in everything that it prints, whichever file or argument they come from.
+ * Runs a command. Escapes control characters, except line feeds, in its output, wherever they come from.
  * @param args without the program's own name.
  */
 export async function run(

@@ -1,6 +1,6 @@
 /**
- * Publishes datasets for commands. Before a publication, applies suppressions that a killed command left unapplied.
- * Afterwards, notes the publication and deletes old datasets.
+ * Publishes datasets for commands. Before a publication, applies suppressions that a killed command or a restore left
+ * unapplied. Afterwards, notes the publication and deletes old datasets.
  */
 import { existsSync } from "node:fs";
 import { readConfig } from "#config.ts";

@@ -115,7 +115,8 @@ const firstPassed = 3;
 const adminName = "admin";
 
 /**
- * Returns the sockets that the parent process has opened for this one, as sd_listen_fds(3) defines; null for none.
+ * Returns the sockets that the parent process has opened for this one, as sd_listen_fds(3) defines. A member is null if
+ * no such socket was passed.
  * @throws CommandFault if there are more sockets than the server uses.
  */
 export function passedSockets(

@@ -1,6 +1,6 @@
 /**
  * Reads settings from a `.env` file in the working folder, if it belongs to this user or root and nobody else may write
- * to it.
+ * to it. Windows has no such check.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -28,7 +28,7 @@ const writeForOthers = 0o022;
  * Adds the file's settings to the environment, except those that the environment already has. Ignores other names in
  * the file, because the working folder may belong to another program.
  * @param user id of this process's user; undefined if the system has no user ids (Windows).
- * @returns the completed environment, and facts about the file. `file` is null if there is none.
+ * @returns the completed environment, and facts about the file. `file` is null if there is none, or if it is a folder.
  */
 export function withEnvironmentFile(
   environment: Environment,

@@ -4,7 +4,7 @@
  */
 import { BlockList, isIP } from "node:net";
 
-/** Parser's result for unusable text. Its sentence continues after the setting's name. */
+/** Parser's result for unusable text, with the end of a sentence that begins with the setting's name. */
 export class Fault {
   readonly sentence: string;
   constructor(sentence: string) {
@@ -245,7 +245,7 @@ export const settingOf = {
   connectionsPerClientMax: setting("CONNECTIONS_PER_CLIENT_MAX", "256", wholeNumber(1, 1_000_000)),
   /** Event-loop delay beyond which requests are refused, in ms; 0 for no limit. */
   eventLoopDelayMaxMilliseconds: setting("EVENT_LOOP_DELAY_MAX_MS", "1000", wholeNumber(0, 60_000)),
-  /** Memory use beyond which requests are refused; 0 for no limit, null for nine tenths of the memory available. */
+  /** Memory beyond which requests are refused; 0 for no limit, null for 90% of the machine's or container's memory. */
   memoryMaxBytes: setting("MEMORY_MAX_BYTES", "", orUnset(wholeNumber(0, 2 ** 48))),
   /** Number of days for which the request log keeps a request; 0 for no log. */
   usageLogDays: setting("USAGE_LOG_DAYS", "14", wholeNumber(0, 3650)),
@@ -253,9 +253,9 @@ export const settingOf = {
   usageLogRows: setting("USAGE_LOG_ROWS", "2000000", wholeNumber(1, 1_000_000_000)),
   /** True if the request log also keeps query strings. */
   usageLogParameters: setting("USAGE_LOG_PARAMETERS", "off", onOrOff),
-  /** Number of days for which audit log entries are kept; 0 for ever. */
+  /** Number of days for which audit log entries are kept; 0 for ever. Deletions of people are always kept. */
   auditDays: setting("AUDIT_DAYS", "0", wholeNumber(0, 36_500)),
-  /** Number of newest published datasets kept after a publication; 0 to keep all. Pinned ones are kept, too. */
+  /** Number of newest published datasets kept; 0 for all. A publication also keeps the previous and pinned ones. */
   datasetsKeep: setting("DATASETS_KEEP", "10", wholeNumber(0, 100_000)),
   /** True if every key may download whole datasets. */
   exports: setting("EXPORTS", "off", onOrOff),
@@ -278,7 +278,6 @@ export const settingOf = {
   isProduction: setting("NODE_ENV", "", (text) => text === "production"),
 };
 
-/** Parsed values of all settings. */
 export type Settings = {
   [Member in keyof typeof settingOf]: (typeof settingOf)[Member] extends Setting<infer Value>
     ? Value

@@ -47,8 +47,8 @@ export async function examine(checks: readonly Check[], given: Given) {
 }
 
 /**
- * Reads the settings. Returns the data folder's absolute path even if another setting is wrong, because any text names a
- * folder, which need not exist.
+ * Reads the settings. Returns the data folder's absolute path even if another setting is wrong, because any text
+ * is valid as DATA_DIR. The folder need not exist.
  */
 function readSettings(environment: Given["environment"]) {
   const { DATA_DIR } = environment;

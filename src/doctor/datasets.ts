@@ -1,4 +1,4 @@
-/** Checks that `current` names a dataset that can be served, and that each dataset is the file that was published. */
+/** Checks the pointer to the current dataset, its format, each dataset's file, and whether pages lack a CONTACT. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, missedContact } from "#config.ts";
