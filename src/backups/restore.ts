@@ -249,7 +249,7 @@ async function readBack(prepared: Prepared, folder: string, dataDir: string, now
   };
 }
 
-/** Returns the part of the result that both engines share. @param restored facts after the restore or the trial. */
+/** Returns what results for folders and databases share. @param restored facts after the restore or the trial. */
 export function reportOf(
   { manifest, present, backup }: Prepared,
   restored: ControlFacts,
@@ -273,13 +273,13 @@ export function reportOf(
     kept: endings.filter((ending) => !live.has(idOf(ending))),
     /** Endings since the backup was made that were undone on request. */
     undone: endings.filter((ending) => live.has(idOf(ending))),
-    /** Live keys missing from the backup, which are refused after a restore. */
+    /** Live keys that the backup lacks. They are refused after a restore. */
     lost: [...(present?.keys.values() ?? [])].filter(
       (key) => !restored.keys.has(key.id) && isLiveKey(key, now),
     ),
-    /** People missing from the backup, who must sign up or be invited again after a restore. */
+    /** People whom the backup lacks. They must sign up or be invited again after a restore. */
     lostPeople: [...(present?.people.values() ?? [])].filter(({ id }) => !restored.people.has(id)),
-    /** True if the former installation's keys could be read, so that the endings are known. */
+    /** True if there was a former installation and its facts could be read, so that the endings are known. */
     areEndingsKnown: present !== null,
   };
 }

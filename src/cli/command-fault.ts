@@ -5,7 +5,7 @@ export const exitCodes = {
   done: 0,
   /** A fault of the program, printed with its stack trace, or output that could not be written. */
   unexpected: 1,
-  /** A wrong option, argument or setting. */
+  /** A wrong option, argument or setting, or a file, folder or database that cannot be used. */
   usage: 2,
   /** The input of an import, or a file or page that a sync fetched, was refused. */
   inputRefused: 3,

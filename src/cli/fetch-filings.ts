@@ -137,7 +137,7 @@ const changed = (url: string, what: string) =>
 const causeOf = ({ message, cause }: Error): string =>
   cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code! : message;
 
-/** Saves a file, whole or not at all. Returns its size in bytes, or null for a 404. @throws Error if it is damaged. */
+/** Saves a file, whole or not at all. Returns its size in bytes, or null for a 404. @throws Error if it is unusable. */
 async function save(answer: Response, path: string): Promise<number | null> {
   if (answer.status === 404) return null;
   const part = `${path}.part`;

@@ -35,7 +35,7 @@ const v8Flags = ["--no-allocation-site-pretenuring", "--heap-growing-percent=20"
 /**
  * Reads and resolves filings.
  * @returns their entries, which are made on demand, and a summary. The caller calls `close`.
- * @throws ImportFault if a path is not there, or a file is damaged.
+ * @throws ImportFault if a path does not exist or cannot be read, or a file is damaged.
  */
 export async function openFilings(
   paths: readonly string[],

@@ -178,7 +178,7 @@ export const importCommands = family(
 const missingOption = (name: string) =>
   usageFault(`required option '${name}' not specified. See \`gp-records import csv --help\`.`);
 
-/** Prints a draft of a mapping. Always returns null. */
+/** Prints a draft of a mapping, and notes on it to standard error. Always returns null. */
 async function suggest(
   { files, encoding }: Pick<Given, "files" | "encoding">,
   context: CliContext,
