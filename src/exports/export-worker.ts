@@ -152,7 +152,7 @@ function leafOf({ type, format }: MemberSchema): Partial<SchemaElement> {
   return { type: "BYTE_ARRAY", converted_type: "UTF8" };
 }
 
-/** Returns a function that converts a member's values for the writer. Only whole numbers and times are converted. */
+/** Returns a function that converts a member's values for the writer: whole numbers and times, but not nested ones. */
 function conversionOf({ type, format }: MemberSchema): (value: unknown) => unknown {
   if ([type].flat().includes("integer"))
     return (value) => (value === null ? null : BigInt(value as number));

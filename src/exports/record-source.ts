@@ -42,7 +42,7 @@ export function openRecordSource(path: string, generation: Generation) {
   };
 }
 
-/** Returns the schema of what `ownRecords` yields. Records that the API embeds in a GP name that GP in `gps`. */
+/** Returns the schema of what `ownRecords` yields. A GP lacks its principals and signals, which name it in `gps`. */
 export const ownSchemaOf = (kind: RecordKind) =>
   kind === "gp" ? ListedGp : declarations[kind].schema;
 
@@ -69,7 +69,7 @@ function* documentsOf(db: DatabaseSync, kind: RecordKind): Generator<string> {
   for (const [document] of rows) yield document;
 }
 
-/** Yields GPs with the totals of their principals and signals. @param embeds true to embed the first of these too. */
+/** Yields GPs with the totals of their principals and signals. @param embeds true to embed the first of each. */
 function* gps(db: DatabaseSync, embeds: boolean): Generator<string> {
   // The other arrays are left out, because only a server needs them.
   const { recordsOfGp } = treeOf([...readArrays(db, "recordsOfGp.%")]) as DatasetIndex;

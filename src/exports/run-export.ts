@@ -33,9 +33,9 @@ export interface ExportedFile {
 const resourceLimits = { maxYoungGenerationSizeMb: 3, maxOldGenerationSizeMb: 64 };
 
 /**
- * Runs an export.
+ * Runs an export. Resolves to its files. Rejects with an Error if it is stopped, or if a file cannot be written.
  * @param signal signal that stops the export. The next export of the same file overwrites an unfinished one.
- * @throws DatasetFault if the dataset cannot be read, or is too large for a workbook; an Error if the export stops.
+ * @throws DatasetFault if the dataset cannot be read, or is too large for a workbook.
  */
 export async function runExport(order: ExportOrder, signal?: AbortSignal): Promise<ExportedFile[]> {
   signal?.throwIfAborted();

@@ -1,4 +1,4 @@
-/** Writes a workbook (xlsx, ECMA-376): a sheet for each kind of record, for funds, for links and about the workbook. */
+/** Writes a workbook (xlsx, ECMA-376): sheets of the chosen kinds, of funds and of links, and one about the dataset. */
 import { Readable } from "node:stream";
 import { ZipFile } from "yazl";
 import { looksLikeFormula } from "#csv.ts";
@@ -165,7 +165,7 @@ const dayLength = "2026-03-31".length;
 const firstDay = Date.UTC(1899, 11, 30);
 const firstAgreed = Date.UTC(1900, 2, 1);
 
-/** Returns a day or a time in UTC as a number. Returns any other text, or a day before March 1900, unchanged. */
+/** Returns the cell of a day or of a time in UTC. Returns any other text, or a day before March 1900, unchanged. */
 function momentOf(text: string | null): SheetCell {
   if (text === null || text.length < dayLength) return text;
   const milliseconds = Date.parse(text);

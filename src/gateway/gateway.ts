@@ -2,9 +2,9 @@
  * Takes a question from its key to finished bytes. Every read that needs a key comes here, over HTTP and MCP alike. A
  * question passes these stages in the order of the contract. Stages 2 to 4 may refuse it:
  * 1. `identify` looks up the key. It refuses nothing yet: unknown paths and methods are refused first.
- * 2. `counted` authorizes the caller, or refuses it: a 401, a 403, a 429 after too many wrong keys, or a 503 if the key
- *    cannot be looked up.
- * 3. `counted` charges the quota with one request, or with the `cost`. A request refused here uses no quota.
+ * 2. `counted` authorizes the caller, or refuses it: 401, 403, 429 after too many wrong keys, 503 if the lookup fails.
+ * 3. `counted` charges the quota with one request, or with the `cost`, which may do the checks of stage 4 first. A
+ *    request refused here uses no quota.
  * 4. `find` chooses the format, reads the parameters, takes one dataset, and compares entity tags.
  * 5. `finish` encodes the body and adds the headers.
  *
@@ -56,7 +56,7 @@ export type Found<A> =
   | { kind: "answer"; answer: A }
   | { kind: "unchanged"; tag: string; datasetVersion: string };
 
-/** A problem to send. After an internal error, `cause` is that error, for the log. */
+/** A problem to send. `cause` is the error behind it, for the log; omitted if the problem needs no log entry. */
 export interface Refusal {
   kind: "problem";
   problem: Problem;
@@ -69,7 +69,7 @@ export interface GatewayDependencies {
   noteKeyUse(key: LiveKey, addressOf: () => string): void;
   /** Limit on wrong keys from each client network, against guessing. */
   failedKeys: KeyedLimit<string>;
-  /** URL of the page that creates keys; null if there are no account pages. */
+  /** URL of the account pages, where keys are created; null if there are none. */
   accountUrl: string | null;
   /** True if everyone may sign up on the account pages. */
   isSignUpOpen: boolean;

@@ -106,7 +106,7 @@ interface LinkedPage {
 }
 
 /**
- * Returns the `Link` header of a page (RFC 8288).
+ * Returns the value of the `Link` header of a page (RFC 8288).
  * @param publicUrl null for references relative to the request's host.
  */
 export function pageLinks({ path, query, total }: LinkedPage, publicUrl: string | null): string {

@@ -76,7 +76,7 @@ interface TaggedPart extends StepPart {
   tag: string;
 }
 
-/** Returns the read that serves steps. Every 100 changes sent count as one request, rounded up, and at least one. */
+/** Returns the read that serves steps. Counts one request for every 100 changes sent, rounded up, and at least one. */
 export function stepsRead(dependencies: ReadDependencies): Read {
   const { gateway, operations, changes } = dependencies;
   return {

@@ -29,7 +29,7 @@ import {
 } from "./reads.ts";
 
 /**
- * Returns every read that needs a key. MCP messages are handled elsewhere.
+ * Returns all reads. Includes those of exports only if exports are offered. MCP messages are handled elsewhere.
  * @param answers from `openOperations`, shared with MCP.
  */
 export function openReads(dependencies: ReadDependencies, answers: AnswerSource): Read[] {
@@ -52,7 +52,7 @@ const readsValues = ({ filters, sorts }: Operation): boolean =>
 
 export type AnswerSource = ReturnType<typeof openOperations>;
 
-/** Opens the source of answers, with caches of parsed queries and of answers. */
+/** Opens the source of answers. Opens a cache of parsed queries for it, and keeps answers in the given cache. */
 export function openOperations(
   dependencies: Pick<
     ReadDependencies,
@@ -64,8 +64,8 @@ export function openOperations(
   const ofValues = new Set(dependencies.operations.filter(readsValues));
 
   /**
-   * Finds the answer to an operation's query. Reads the values that it needs in steps of a few milliseconds, so
-   * that no other request waits. Starts again if the dataset is replaced meanwhile.
+   * Finds an operation's answer, or only its tag if the client has it. Reads values for the query in steps of a few
+   * milliseconds, so that no other request waits long. Starts again if the dataset is replaced meanwhile.
    * @throws Problem as `readQuery` or `served` does.
    */
   function find(

@@ -100,7 +100,7 @@ export interface ReadDependencies {
 type Tagged = Pick<SentBody, "tag" | "datasetVersion">;
 
 /**
- * Returns a dataset's answer from the cache, or only its tag if the client has the answer. Returns null otherwise.
+ * Returns a dataset's answer from the cache, or only its tag if the client has the answer; null if neither has it.
  * @param knownTags `If-None-Match` of the client.
  */
 export function knownAnswer(
@@ -126,7 +126,7 @@ export function newAnswer(
   return { kind: "answer", answer };
 }
 
-/** Returns a dataset's JSON document, made only if neither the client nor the cache has it. */
+/** Returns a dataset's JSON document, or only its tag if the client has it. Makes a document that is not cached. */
 export const foundJson = (
   dependencies: Pick<ReadDependencies, "cache">,
   { headers }: Asked,
@@ -165,7 +165,7 @@ export const asking =
       : finish(dependencies, outcome, asked);
   };
 
-/** Encodes an answer as the client prefers, at once if that encoding is cached. */
+/** Makes the reply for an outcome. Encodes an answer as the client prefers, at once if that encoding is cached. */
 function finish(
   { cache }: Pick<ReadDependencies, "cache">,
   outcome: Outcome<SentBody>,

@@ -1,4 +1,4 @@
-/** Serves metrics and health to the operator at the admin address, without a key. */
+/** Serves metrics, health and readiness to the operator, without a key. */
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { type Config, isLoopback } from "#config.ts";
@@ -9,7 +9,7 @@ import { addressText, listenAt, listenPassed } from "./listen.ts";
 import { createServer } from "./node-http.ts";
 
 /**
- * Opens the admin server, or a stand-in that does nothing if there is neither an address nor a socket.
+ * Returns the admin server, which does not listen yet. Without address and socket, returns one that does nothing.
  * @param place address to listen on; null for none.
  * @param passed descriptor of a socket to listen on instead; null for none.
  * @param wantedDataset returns the version that should be served; null if there is none, or if it cannot be read.

@@ -18,14 +18,14 @@ export const bodyTooLarge = (maximum: number) =>
     { maximum },
   );
 
-/** Maximum size of one client network's bodies in memory: 2 MiB, enough for one list to match. */
+/** Maximum total size of one client network's bodies in memory: 2 MiB, enough for one list to match. */
 const bodiesBytesMax = 32 * bodyBytesMax;
 
 /**
- * Returns a function that starts to read the body of a request whose headers have arrived. Charges the body to the
- * client network's budget until the response closes, however slowly the body arrives. Discards the body of any method
- * but POST. Rejects with a Problem, and leaves the body unread, if the body is too large, exceeds the budget, or is one
- * chunked body too many.
+ * Returns a function that starts to read the body of a request whose headers have arrived. Charges a POST's body to the
+ * client network's budget until the response closes, however slowly the body arrives. Discards the body of any other
+ * method. Rejects with a Problem, and leaves the body unread, if its announced size is too large or exceeds the budget,
+ * or if it is one chunked body too many. Otherwise rejects as `readBody` does.
  */
 export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
   const shares = openNetworkShares(bodiesBytesMax);

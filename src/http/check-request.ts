@@ -17,7 +17,7 @@ const targetBytesMax = 8192;
 export const headerLinesMax = 48;
 
 /**
- * Checks a request. Answers an OPTIONS request itself. Returns true if it has answered, otherwise false.
+ * Checks a request. Answers an OPTIONS request itself, and returns true. Returns false for any other method.
  * @throws Problem if the request cannot be served.
  */
 export function checkRequest(

@@ -21,7 +21,7 @@ interface Connection {
   latest: ServerResponse | undefined;
   /** Response to the request before the latest. */
   previous: ServerResponse | undefined;
-  /** Latest request with a chunked body, and what gives its share back; null once that body has ended. */
+  /** Request whose chunked body is arriving, and the function that gives its share back; null if there is none. */
   chunked: { request: IncomingMessage; giveBack: () => void } | null;
 }
 
@@ -283,7 +283,7 @@ export function drain(server: Server, { open }: Connections): Promise<void> {
 }
 
 /**
- * Applies all limits to a server's connections.
+ * Hands a server's requests to `handle`, and applies all limits in this file to the connections.
  * @param lingerMilliseconds time for a client to read the last response and close its side.
  */
 export function guardConnections(
@@ -389,7 +389,7 @@ interface StreamHandle {
   writeQueueSize: number;
 }
 
-/** Returns the number of bytes handed to the system since the connection began. Returns null if no bytes are queued. */
+/** Returns the number of bytes handed to the system so far. Returns null if none are queued or the socket is closed. */
 function takenBytes(socket: Socket): number | null {
   const { _handle: handle } = socket as Socket & { _handle?: StreamHandle | null };
   if (handle === null || handle === undefined || handle.writeQueueSize === 0) return null;

@@ -19,7 +19,7 @@ export interface HttpDependencies extends Pick<
   reads: readonly Read[];
   /** Source of the operations' answers, for the tools of `/mcp`. */
   answers: AnswerSource;
-  /** Logs, counts and records a request whose response was handed to Node. @param bytes size of the response's body. */
+  /** Logs and counts an answered request. Records it if it has an `asker`. @param bytes size of the body sent. */
   recordRequest(exchange: Exchange, status: number, bytes: number): void;
   /**
    * Sends a response once the counts of this turn of the event loop are committed. Refuses the request if that fails.
@@ -60,7 +60,7 @@ export function whyNotReady({
   return model() === null ? "no_dataset" : undefined;
 }
 
-/** A response that is ready to send. Node adds `Date` and `Connection`. */
+/** A response that is ready to send. Node adds headers such as `Date` and `Connection`. */
 export interface Outgoing extends Pick<Content, "status" | "headers" | "body"> {
   http: HttpDependencies;
   exchange: Exchange;

@@ -15,7 +15,7 @@ export interface PassedSockets {
 
 /**
  * Maximum number of connections that wait to be accepted; Linux caps it at net.core.somaxconn. If several processes
- * share a socket, the last one to listen sets it.
+ * share a socket, the last one to listen sets the number.
  */
 const queueMax = 65_535;
 

@@ -32,7 +32,7 @@ function openMessages(http: HttpDependencies) {
 
   /**
    * Checks the key, and counts a message that uses no quota.
-   * @throws Problem if the key is refused, or if its account has sent too many such messages.
+   * @throws Problem if the key is refused, if its quota cannot be read, or if its account sent too many such messages.
    */
   async function admitUncounted(exchange: Exchange): Promise<void> {
     const { asker, counted, result } = await http.gateway.look(exchange.caller!);
@@ -103,7 +103,7 @@ const depthMax = 32;
 /** Longest message id as JSON, in characters. The answer repeats the id. */
 const idLengthMax = 128;
 
-/** Decoder that refuses invalid UTF-8, as queries do: a search for a replacement character would find nothing. */
+/** Decoder that refuses invalid UTF-8, because a search for a replacement character would find nothing. */
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Returns the message. Returns a Problem if the body cannot be used; the caller throws it once the key is accepted. */
@@ -152,7 +152,7 @@ const isCall = (message: unknown): boolean =>
 
 /**
  * Records a tool call in the exchange. Returns the problem if the caller is refused, otherwise null. Reports any other
- * problem, which is sent as the tool's error for the model to read.
+ * problem to the metrics and the log; the reply already tells the model of it.
  */
 function noteCall(
   http: HttpDependencies,

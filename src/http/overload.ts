@@ -100,7 +100,7 @@ function openMemorySense(): Sense["memory"] {
   };
 }
 
-/** Returns nine tenths of the memory of the machine or the container, in bytes. */
+/** Returns nine tenths of the machine's memory, or of the container's limit if that is lower, in bytes. */
 function memoryMaxByDefault(): number {
   // The value is 0 or huge if there is no constraint.
   const constrained = process.constrainedMemory();

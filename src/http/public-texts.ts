@@ -65,7 +65,7 @@ export function openPublicTexts(http: HttpDependencies) {
 
 const landingRecords = new WeakMap<ReadModel, Promise<LandingRecords>>();
 
-/** Returns the landing page. Reads its records only once for each dataset. */
+/** Returns the landing page, with records if everyone may see them. Reads the records once for each dataset. */
 async function landing(http: HttpDependencies): Promise<string> {
   const model = http.model();
   const isShown = model !== null && siteOf(http).hasAccounts && http.browse() === "everyone";

@@ -1,4 +1,4 @@
-/** Logs, counts and records each request once its response is handed to Node. */
+/** Logs and counts requests once their responses are handed to Node. Has some of them recorded in the usage store. */
 import { type Logger, symbols } from "pino";
 import type { Config } from "#config.ts";
 import { failedKeys, mcpMessages } from "#limits/keyed-limit.ts";
@@ -64,8 +64,8 @@ export interface LogStream {
 }
 
 /**
- * Returns a function that logs one line for each request. Logs only the fields named below, so nothing else gets into
- * the log. Logs the route's path, because the request's own could contain a key. No field needs JSON escapes: request
+ * Returns a function that logs a line for each request at the level `info`. Logs the fields named below and nothing
+ * else. Logs the route's path, because the request's own could contain a key. No field needs JSON escapes: request
  * ids consist of `[A-Za-z0-9._-]`, even if the client chose them, and methods come from Node's parser.
  */
 export function openAccessLog(log: Logger) {

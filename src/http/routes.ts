@@ -14,8 +14,8 @@ export interface Route {
   /** Methods that are answered. Any other method gets a 405. */
   methods: readonly string[];
   /**
-   * Callers that the route serves. `public`: everyone. `key`: holders of a key. `person`: browsers, whose session the
-   * account worker checks; pages of other origins cannot read the answer.
+   * Callers that the route serves. `public`: everyone. `key`: holders of a key. `person`: browsers and feed readers;
+   * the account worker decides what they may see, and pages of other origins cannot read the answer.
    */
   who: "public" | "key" | "person";
   /** Label in metrics, and name in the usage store. */
@@ -132,7 +132,7 @@ function decodedPath(target: string): string | null {
   }
 }
 
-/** Returns the query as sent, without the `?`. */
+/** Returns the query as sent, without the `?`; empty if there is none. */
 export function queryText({ target }: Pick<Exchange, "target">): string {
   const mark = target.indexOf("?");
   return mark === -1 ? "" : target.slice(mark + 1);
@@ -153,8 +153,8 @@ let timeText = "";
 let timeMilliseconds = -1;
 
 /**
- * Returns an id that sorts by time: `req_` and 26 characters, 10 from 48 bits of milliseconds and 16 random digits. It
- * need not be hard to guess.
+ * Returns an id that sorts by time: `req_`, 10 characters for the milliseconds since 1970 in base 32, and 16 random
+ * digits. The id need not be hard to guess.
  */
 export function makeRequestId(nowMilliseconds = Date.now()): string {
   if (nowMilliseconds !== timeMilliseconds) {

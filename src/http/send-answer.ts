@@ -1,4 +1,4 @@
-/** Sends each response once its counts are committed, and has the request recorded. */
+/** Sends responses, and has the requests recorded. A response with quota headers waits until its count is committed. */
 import { createReadStream } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
@@ -234,7 +234,7 @@ const sharedWith = (origin: string) =>
   });
 const forAnyOrigin = forOwnOrigin + sharedWith("*");
 
-/** Returns the headers that all responses have. @param origin the request's `Origin`. */
+/** Returns the headers of every response, plus CORS headers for an allowed origin. @param origin the client's `Origin`. */
 export function commonHeaders(
   origins: Config["corsOrigins"],
   origin: string | undefined,

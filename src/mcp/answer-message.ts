@@ -93,7 +93,7 @@ function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
 const json = "application/json";
 const eventStream = "text/event-stream";
 
-/** Turns an event stream with only one message into plain JSON, because every client reads both. */
+/** Turns an event stream with one message into plain JSON, which all clients read. Returns other content unchanged. */
 function onlyMessage(type: string, text: string): McpReply["content"] {
   // JSON may contain U+2028, which ends a line in a regular expression but not in an event stream.
   const [first, ...others] = text
@@ -107,7 +107,7 @@ function onlyMessage(type: string, text: string): McpReply["content"] {
 /** Maximum length of a string in an error, in characters. Only strings that repeat input are longer. */
 const errorTextMax = 600;
 
-/** Masks keys in the server package's errors and shortens the texts, because they repeat parts of a faulty message. */
+/** Returns the text of a reply. In an error, masks keys and shortens strings, which may repeat parts of the message. */
 function withoutEchoes({ type, text }: NonNullable<McpReply["content"]>): string {
   if (!type.startsWith(json)) return text;
   const message = JSON.parse(text) as { error?: unknown };

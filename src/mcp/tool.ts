@@ -35,9 +35,9 @@ export interface ToolDependencies extends Pick<
   answers: AnswerSource;
 }
 
-/** Answer of a tool: structured content as JSON. */
 export interface ToolAnswer {
   datasetVersion: string;
+  /** Structured content, as JSON. */
   content: string;
 }
 
@@ -109,7 +109,7 @@ export function makeTool(dependencies: ToolDependencies, declaration: ToolDeclar
   return {
     name,
     listed: { name, title, description, inputSchema, outputSchema: pageSchema(item), annotations },
-    /** Counts the call and answers it. Never rejects: a refusal is an outcome. */
+    /** Counts the call and answers it. Resolves even if the call is refused or fails: that is an outcome, too. */
     async call(caller: Caller, given: Readonly<Record<string, unknown>>): Promise<CallOutcome> {
       let values: GivenValues = new Map();
       const price = (_: object, quotas: Quotas) => {

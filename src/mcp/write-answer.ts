@@ -37,9 +37,9 @@ interface ToolHint extends Omit<Hint, "code"> {
 }
 
 /**
- * Returns the structured content of an answer, as JSON: `notice`, `data`, `pagination` and `meta` as over HTTP, and
- * `rest`, which says to call `tool` again; null if nothing is left.
- * @param found positions of the records on the requested page.
+ * Returns the structured content of an answer, as JSON with `notice`, `data`, `pagination`, `meta` and `rest`. `rest`
+ * says to call `tool` again; it is null if nothing is left.
+ * @param found the requested page, with the positions of its records.
  */
 export function writeAnswer(
   { parts }: Pick<ReadModel, "parts">,
@@ -142,7 +142,7 @@ export const asText = (json: string): string =>
     ).join(""),
   );
 
-/** Returns the bytes that a part of an answer takes: as structured content, and again as text. */
+/** Returns the number of bytes that a part of an answer takes: as structured content, and again as text. */
 const costOf = (json: string): number =>
   Buffer.byteLength(json) + Buffer.byteLength(JSON.stringify(asText(json)));
 

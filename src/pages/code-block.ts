@@ -105,7 +105,7 @@ export const exampleTarget = ({ path, example }: Operation): string =>
   `${path}?${new URLSearchParams(example).toString()}`;
 
 /**
- * Returns the settings that connect each agent program to `/mcp`, and the place where they belong. Values are JSON
+ * Returns a list of agent programs, each with the settings that connect it to `/mcp` and their place. Values are JSON
  * literals, so that none can act as a setting. @param base origin (and path) of the service.
  */
 export function agentSettings(base: string) {

@@ -1,4 +1,4 @@
-/** The pages at `/docs/fetch-gp` and the like: parameters, answer and errors of a path, with a form to try it. */
+/** Docs pages of the operations, `/vocabulary` and `/explain`. All but the last have a form that sends a request. */
 import {
   type DeclaredFilter,
   isRepeatable,
@@ -291,7 +291,7 @@ function valueWords(values: readonly string[]): Html {
     : html`<a href="/docs/vocabulary#${anchorOf(listed)}">${values.length} values</a>`;
 }
 
-/** Largest inner object whose members are listed, in members. Larger objects are records, with lists of their own. */
+/** Size up to which an inner object's members are listed, in members. Larger objects are records, with their own list. */
 const innerMembersMax = 10;
 
 function innerMembers({ properties, items }: MemberSchema): Part {

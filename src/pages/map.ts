@@ -13,7 +13,7 @@ interface Place {
   /** Number of records at the place. */
   count: number;
   href?: string | undefined;
-  /** True for a place that is filled, and named wherever there is room. */
+  /** True for a place that is filled, and named before others. */
   isChosen?: boolean;
 }
 
@@ -37,7 +37,7 @@ const corners = [
   { x: 0, y: 0 },
   { x: 9750, y: 6100 },
 ];
-/** Minimum width of the shown part of the country, about 1000 km. A closer view would often show no border. */
+/** Minimum width shown, in units of the projection: about 1000 km. A closer view would often show no border. */
 const closest = 2000;
 
 /** Returns a map of places. Leaves out places outside the country. Returns null if none are left. */

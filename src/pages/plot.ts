@@ -1,6 +1,6 @@
 /**
  * Plots: SVG from numbers, each with its finding, what it measures, and its numbers in a table. Widths are percentages
- * and heights are pixels, so that plots fill their place and text keeps its size.
+ * and heights are pixels, so that plots fill their place and text keeps its size. A sparkline is only a small drawing.
  */
 import { html, type Html, type Part, table, type TableContent } from "./html.ts";
 import { dayText, grouped } from "./prose.ts";
@@ -81,7 +81,7 @@ export interface ColumnPlot extends Words {
   format?: Format;
 }
 
-/** Height of a drawing with an axis, in pixels. */
+/** Height of a drawing with an axis, in pixels, without the labels below it. */
 const height = 132;
 
 /** Returns stacked columns. One series makes plain columns or a histogram. The table leaves out empty columns. */
@@ -219,8 +219,8 @@ const unitMonths = { month: 1, quarter: 3, year: 12 } as const;
 
 /**
  * Returns the last `count` periods up to and including that of a day, oldest first. `from` and `until` are a period's
- * first and last month as `YYYY-MM`, or just its year, so that dates without a month fall in it. `tick` is the year if
- * it is to be shown below the period, which is then the first of that year; otherwise undefined.
+ * first and last month as `YYYY-MM`. For years, both are the year, so that dates without a month fall in the period.
+ * `tick` is the year, on the first period of a year that is labelled; otherwise undefined.
  */
 export function periodsUntil(day: string, unit: keyof typeof unitMonths, count: number) {
   const months = unitMonths[unit];
