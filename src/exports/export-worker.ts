@@ -24,7 +24,7 @@ const rowsOfGroup = 4096;
 lowerOwnPriority();
 const { path, generation, kinds, format, folder, licence } = workerData as ExportOrder;
 const source = openRecordSource(path, generation);
-// A workbook holds all kinds. Other formats have a file for each kind.
+// A workbook holds all chosen kinds. Other formats have a file for each kind.
 const kindsOfFiles = format === workbookFormat ? [kinds] : kinds.map((kind) => [kind]);
 const files: ExportedFile[] = [];
 for (const ofFile of kindsOfFiles) files.push(await writeFile(ofFile));
@@ -71,7 +71,7 @@ function* csvRows(kind: RecordKind): Generator<string> {
   for (const record of source.records(kind)) yield csvRow(columns, record) + lineEnd;
 }
 
-/** Writes records as Parquet. Each member has a column of its declared type; lists and objects are nested. */
+/** Writes records as Parquet, a column for each member. Objects in lists have only the members that tables show. */
 async function writeParquet(kind: RecordKind, output: OutputFile): Promise<void> {
   const { ByteWriter, ParquetWriter } = await import("hyparquet-writer");
   const members = membersOf(ownSchemaOf(kind));

@@ -8,7 +8,7 @@ import type { RecordKind } from "#records/kinds.ts";
 export const fileFormats = ["ndjson", "csv", "parquet"] as const;
 export type FileFormat = (typeof fileFormats)[number];
 
-/** Format with all records in one file. */
+/** Format with the records of all chosen kinds in one file. */
 export const workbookFormat = "xlsx";
 
 export interface ExportOrder {

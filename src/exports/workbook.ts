@@ -252,7 +252,7 @@ function cellXml(place: string, cell: SheetCell): string {
   return `<c r="${place}" s="${cell.hasTime ? style.time : style.day}"><v>${cell.day}</v></c>`;
 }
 
-/** Maximum length of a cell's text, in UTF-16 code units. Programs treat a file with longer text as damaged. */
+/** Maximum length of a cell's text, in UTF-16 code units. Longer text is cut: programs would call the file damaged. */
 const textLengthMax = 32_767;
 
 function textXml(place: string, number: number, text: string): string {

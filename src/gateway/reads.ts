@@ -1,4 +1,4 @@
-/** Reads take a question and its key as data, and return finished bytes and their headers. */
+/** Reads take a question and its key as data, and return headers with finished bytes or a part of a file. */
 import type { ExportOffers } from "#exports/offers.ts";
 import type { ChangesSource } from "#operations/changes.ts";
 import { json } from "#operations/formats.ts";

@@ -23,9 +23,9 @@ const bodiesBytesMax = 32 * bodyBytesMax;
 
 /**
  * Returns a function that starts to read the body of a request whose headers have arrived. Charges a POST's body to the
- * client network's budget until the response closes, however slowly the body arrives. Discards the body of any other
- * method. Rejects with a Problem, and leaves the body unread, if its announced size is too large or exceeds the budget,
- * or if it is one chunked body too many. Otherwise rejects as `readBody` does.
+ * client network's budget until the response closes, a chunked body as `maximum`. Discards the body of other methods.
+ * Rejects with a Problem, and leaves the body unread, if its announced size is too large or exceeds the budget, or if
+ * it is one chunked body too many. Otherwise rejects as `readBody` does.
  */
 export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
   const shares = openNetworkShares(bodiesBytesMax);

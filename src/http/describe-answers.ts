@@ -1,4 +1,4 @@
-/** Describes in OpenAPI what answers have in common: headers, errors, and the components that all paths refer to. */
+/** Describes in OpenAPI what answers have in common: headers, errors, and the components that paths share. */
 import { Hint } from "#operations/envelope.ts";
 import { apiVersion } from "#operations/versions.ts";
 import {
@@ -98,7 +98,7 @@ export const headerComponents = Object.fromEntries(
 );
 
 /**
- * Returns references to the headers of a response with this status.
+ * Returns references to the headers of a response with this status, by name.
  * @param except names of headers that the response does not have.
  */
 export const headersOn = (status: number, except: readonly string[] = []): object =>

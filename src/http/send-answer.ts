@@ -234,7 +234,7 @@ const sharedWith = (origin: string) =>
   });
 const forAnyOrigin = forOwnOrigin + sharedWith("*");
 
-/** Returns the headers of every response, plus CORS headers for an allowed origin. @param origin the client's `Origin`. */
+/** Returns the headers of all responses, plus CORS headers if allowed. @param origin the request's `Origin`. */
 export function commonHeaders(
   origins: Config["corsOrigins"],
   origin: string | undefined,

@@ -291,7 +291,7 @@ function valueWords(values: readonly string[]): Html {
     : html`<a href="/docs/vocabulary#${anchorOf(listed)}">${values.length} values</a>`;
 }
 
-/** Size up to which an inner object's members are listed, in members. Larger objects are records, with their own list. */
+/** Size up to which an inner object's members are listed, in members. A larger object is a record with its own list. */
 const innerMembersMax = 10;
 
 function innerMembers({ properties, items }: MemberSchema): Part {

@@ -1,4 +1,4 @@
-/** The layout of every page: head, navigation, side, main part and footer. The docs' side lists all docs pages. */
+/** Layout of every page: head, navigation, side, main part and footer. The docs' side omits pages of single errors. */
 import { operations } from "#operations/index.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { isNamed, kinds, namedKinds, recordKinds } from "#records/kinds.ts";
@@ -33,7 +33,7 @@ interface PageContent {
   scripts?: readonly AssetName[];
   /** Style sheets in addition to those of every page. */
   styles?: readonly AssetName[];
-  /** Last entry of the top bar; by default a link to the account. */
+  /** Last entry of the top bar, if accounts are served; by default a link to the account. */
   account?: Part;
   /** Content with the page's only `h1`. */
   main: Part;

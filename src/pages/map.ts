@@ -94,7 +94,7 @@ function drawn({ x, y, radius, label, name = label, count, href, isChosen }: Cir
 /** Estimate of a letter's width, in pixels. */
 const letter = 6.5;
 
-/** Returns the names that fit beside their circles without overlapping, those of chosen and of large places first. */
+/** Returns up to `namesMax` names that fit beside their circles without overlapping, those of chosen places first. */
 function namesOf(circles: readonly Circle[], { namesMax, width }: UsMap): Part {
   const taken: { left: number; right: number; y: number }[] = [];
   const names: Part[] = [];

@@ -265,7 +265,7 @@ const axis = (end: number, format: Format): Part =>
 /** Maximum number of years that have a label. */
 const yearsMax = 7;
 
-/** Returns the years to label, and a function that returns a day's place between two days, from 0 to 1. */
+/** Returns the years to label with their places, and a function that returns a day's place. Places are from 0 to 1. */
 function timeScale(from: string, until: string) {
   const [begin, end] = [Date.parse(from), Date.parse(until)];
   const length = Math.max(1, end - begin);
