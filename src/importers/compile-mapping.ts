@@ -33,7 +33,7 @@ import { readNumber } from "./numbers.ts";
 
 export type CompiledMapping = ReturnType<typeof compileMapping>;
 
-/** Content of a row. If there are faults, everything else is empty. */
+/** Content of a row. Everything but the faults is empty if there are any. */
 interface RowReading {
   records: CanonicalRecord[];
   namedGps: CanonicalGp[];
@@ -167,7 +167,7 @@ const confidenceOfNames = 0.5;
 
 /**
  * Compiles the GPs that rows only name. Names that differ only in case, accents or punctuation share one GP. So do
- * firms from split cells that differ only by legal form.
+ * firms from split cells that differ only by legal form, `the` or `and`.
  */
 function compileNamedGps(named: NamedGps, context: MappingContext) {
   const isSplit = named.split === "firms";
@@ -359,8 +359,9 @@ function missingOf(source: SourceOfField, context: MappingContext): ReadonlySet<
 }
 
 /**
- * Compiles a function that reads the values of a text. It tries `values` first, then the words for missing cells, then
- * `present`. It splits any other text at the separator, if there is one, and converts the pieces.
+ * Compiles a function that reads the values of a text. It tries `values`, then the words for missing cells, then
+ * `present`. Any other text is split if there is a separator, and converted. Each piece of a split text is read in the
+ * same way; only the first piece is read if the field is not a list.
  */
 function compileMeaning(source: SourceOfField, field: Field, context: MappingContext) {
   const listed = new Map(

@@ -34,7 +34,7 @@ const nobody = new RegExp(
 /** Maximum length of a text with names, in characters. A longer one is left whole, for the check of names to reject. */
 const textMax = 2000;
 
-/** Returns the firms named in a text. Returns none if it says that there is no firm. */
+/** Returns the firms named in a text. Leaves out words that stand for no firm or an unknown one, such as `TBD`. */
 export function firmsIn(text: string): string[] {
   if (text.length > textMax) return [text];
   return text
@@ -85,8 +85,8 @@ const usual = new RegExp(
 );
 
 /**
- * Reports whether a firm is named after a project. An LLC, LP or Ltd. is compared without the usual words. Other firms
- * have names of their own, which share too many of these words with projects.
+ * Reports whether a firm is named after a project. A firm with a legal form other than Inc., Corp. or Co. is compared
+ * without the usual words. Other firms have names of their own, which share too many of these words with projects.
  */
 export function isCalledAfter(firm: string, project: string): boolean {
   const { core, form } = splitName(fold(firm));

@@ -93,7 +93,7 @@ export const SourceOfField = Type.Object(
 );
 export type SourceOfField = Static<typeof SourceOfField>;
 
-/** Beginning of a text in a drafted mapping that the operator has to replace. The text says with what. */
+/** Beginning of each text that the operator has to replace in a drafted mapping. The rest of the text says how. */
 export const chooseMark = "CHOOSE: ";
 
 /** A source as written in the file: a column's name, or an object. */

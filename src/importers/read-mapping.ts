@@ -181,7 +181,7 @@ function unknownName(name: string, known: readonly string[]): string {
 
 const origins = ["column", "columns", "template", "constant"] as const;
 
-/** Options that apply only to some kinds of field, each with a word for their values and with these kinds. */
+/** Options that apply only to some kinds of field. Each comes with a word for the values, and with the kinds. */
 const optionsOf: readonly (readonly [keyof SourceOfField, string, readonly FieldKind[]])[] = [
   ["dates", "dates", ["date"]],
   ["decimal", "numbers", numberKinds],

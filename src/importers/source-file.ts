@@ -16,7 +16,7 @@ const openSource = (file: string): AsyncIterable<Buffer> =>
 
 /**
  * Checks every file before any is read, so that a missing last file is noticed at once rather than after an hour.
- * @throws ImportFault that names all files that do not exist or cannot be opened.
+ * @throws ImportFault that names all files that do not exist, are folders or cannot be opened.
  */
 export function refuseUnreadable(files: readonly string[]): void {
   const faults = files.flatMap((file) => {

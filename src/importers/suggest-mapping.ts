@@ -40,7 +40,7 @@ type Table = Awaited<ReturnType<typeof readTable>>;
 interface Draft {
   kind: RecordKind;
   fields: Map<string, { column: Column; source: SourceOfField }>;
-  /** Mark → words for the first cell that is a number only with it; `either` → for one that differs with the mark. */
+  /** Mark → words for the first number that needs it; `either` → words for the first that means two numbers. */
   numbers: Map<DecimalMark | "either", string>;
   /** Cells that say nothing. */
   missing: Set<string>;
@@ -125,7 +125,7 @@ const likelyKinds: readonly RecordKind[] = [...new Set(["project", ...recordKind
 /** Minimum number of columns that fit the kind of record. With fewer, the draft asks for the kind. */
 const columnsForKind = 3;
 
-/** Returns the kind of record that most columns fit. @throws ImportFault if no column fits any. */
+/** Returns the kind of record that most columns fit, and whether it is sure. @throws ImportFault if no column fits. */
 function kindOf(file: string, { columns, headerLine }: Table) {
   const [best, second] = likelyKinds
     .map((kind) => ({ kind, fits: columns.filter(({ name }) => fieldNamed(kind, name)).length }))
@@ -358,7 +358,7 @@ function notesOf(file: string, table: Table, { kind, fields, notes }: Draft): st
   ];
 }
 
-/** Kind, or `every` for each kind that has the field → path of the field → its other headings, between commas. */
+/** Kind, or `every` for any kind with the field → path of the field → its other headings, separated by commas. */
 const headings: Readonly<Record<string, Partial<Record<string, string>>>> = words.headings;
 
 /** Kind → folded heading → path of the field. `gps` stands for names of GPs. */

@@ -11,7 +11,7 @@ export const parameterBounds = {
   valuesMax: 10,
   /** Maximum number of ids for a filter by id. */
   idsMax: 100,
-  /** Maximum length of a value, in code points. */
+  /** Maximum length of a value, in code points, unless a filter has its own. */
   lengthMax: 100,
   limitDefault: 20,
   offsetMax: 2_147_483_647,
@@ -33,7 +33,7 @@ export interface DeclaredFilter {
   /** Closed list of values, if there is one. */
   readonly values?: readonly string[] | undefined;
   readonly numbers?: Range<never>["numbers"];
-  /** Maximum number of values. If there are several, one of them is enough. */
+  /** Maximum number of values. One match among several values is enough. */
   readonly valuesMax: number;
   readonly isRequired: boolean;
   /** Condition of the read model that the filter sets. */

@@ -1,4 +1,4 @@
-/** Reads a query string: returns a query with valid parameters, or reports all faults together. */
+/** Reads a query string: returns a query with valid parameters, or throws one problem that counts all faults. */
 import { echo, listedMax, type ParameterFault, Problem } from "#problems.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { dateKey, firstDay, isRelative, lastDay, onDay } from "#search/dates.ts";
@@ -20,7 +20,7 @@ import {
 
 /** An operation, or something else whose parameters are read in the same way. */
 interface Path extends TakesParameters {
-  /** Its path, or its name as a tool, for messages. */
+  /** Path of the operation, or its name as a tool, for messages. */
   readonly path: string;
 }
 
@@ -105,7 +105,7 @@ export function readParameters(
   return values;
 }
 
-/** Returns the fault of a range that ends before it begins. @param toName name of the filter that may set its end. */
+/** Returns the fault of a range that ends before it begins. @param toName name of a filter that may set the end. */
 function outOfOrder(
   { filters }: Path,
   toName: string,
@@ -281,7 +281,7 @@ function faultOfChoice(
 
 const askedDate = new RegExp(askedDatePattern);
 
-/** Returns the fault of a value that is not an existing date. */
+/** Returns the fault of a value that is neither an existing date nor a number of days such as `-90d`. */
 function faultOfDate(parameter: string, value: string): ParameterFault | undefined {
   if (askedDate.test(value) && (isRelative(value) || existsInCalendar(value))) return undefined;
   return {
@@ -385,7 +385,7 @@ export interface Pair {
 const faultOfPair = "Must be percent-encoded UTF-8 without control characters.";
 
 /**
- * Splits a query string into pairs. Drops only empty parts, and leaves faulty ones undecoded.
+ * Splits a query string into pairs. Drops only empty parts. Leaves a faulty name or value undecoded.
  * @param text one character per byte, as Node gives it.
  */
 function readPairs(text: string): Pair[] {

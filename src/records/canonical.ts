@@ -119,7 +119,7 @@ export interface UnknownWord {
 export interface RecordFault {
   field: string;
   reason: string;
-  /** True if the reason quotes a table's cell. Equal faults in several rows then count as one. */
+  /** True if the fault is in a table's cells. Equal faults in several rows then count as one. */
   isOfCell?: true;
   word?: UnknownWord;
 }

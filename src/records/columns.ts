@@ -14,7 +14,7 @@ export interface RecordColumn extends Column<RecordMembers> {
   isDate: boolean;
 }
 
-/** Lists of objects, each with those members of its objects that a table shows, in a column for each. */
+/** Lists of objects, each with the members of its objects that a table shows. Every such member has a column. */
 export const shownOfEach: Readonly<Record<string, readonly string[]>> = {
   gps: ["id", "name"],
   funds: ["name"],
@@ -31,7 +31,7 @@ export const columnsOf = (members: TProperties): readonly RecordColumn[] =>
     columnsOfMember(name, schema, (record) => record[name]),
   );
 
-/** Columns of each kind as served. A GP's include `principals.name`, `signals.title` and both totals. */
+/** Columns of each kind as served. A GP's include `principals.name`, `signals.title` and their totals. */
 export const recordColumns: EachKind<readonly RecordColumn[]> = eachOf(recordKinds, (kind) =>
   columnsOf(declarations[kind].schema.properties),
 );

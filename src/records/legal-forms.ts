@@ -38,7 +38,7 @@ const written: readonly (readonly [RegExp, string])[] = [
 /** Words that people add to names or leave out. */
 const idle = new Set(["the", "and"]);
 
-/** A folded name in two parts: its words without form, `the` and `and`; and its forms, empty if it names none. */
+/** A folded name in two parts: its words without `the`, `and` and the forms at its end; and these forms, or "". */
 export interface NameParts {
   core: string;
   form: string;
@@ -54,7 +54,7 @@ export function splitName(folded: string): NameParts {
 /** Reports whether a folded word is a legal form. */
 export const isLegalForm = (word: string): boolean => Object.hasOwn(formOf, word);
 
-/** Returns a folded name without its legal form. */
+/** Returns a folded name without the legal forms at its end. The first word always stays. */
 export const withoutForm = (folded: string): string => splitWords(folded).words.join(" ");
 
 function splitWords(folded: string): { words: string[]; forms: string[] } {

@@ -115,7 +115,7 @@ function uniteBlock(sets: readonly Bitset[], block: number, into: Int32Array): b
   return !isFirst;
 }
 
-/** Removes from the current block what no set has. */
+/** Removes from the current block the positions that no set has. */
 function narrowBlock(sets: readonly Bitset[], block: number): void {
   uniteBlock(sets, block, narrowing);
   for (let word = 0; word < blockWords; word++) current[word]! &= narrowing[word]!;

@@ -27,7 +27,7 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
   /** Filter that many GPs satisfy → records of these GPs. */
   const ofCommonFilter = new Map<string, Bitset>();
 
-  /** Finds the records of the GPs with the word in a name. */
+  /** Adds to `found` the records of the GPs with the word in a name. Adds a miss if there are no such GPs. */
   function findWord(name: string, folded: string, misses: Miss[]): void {
     const match = matchWord(parts.names, folded);
     forEachWord(match, (word) => ofWord.addTo(found, word));
@@ -69,7 +69,7 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
   };
 }
 
-/** Maximum number of entries in the kept lists of rare words and values, for each link from a GP to a record. */
+/** Maximum number of entries in the lists kept for rare words, or for a facet's values, per link of a GP to a record. */
 const entriesOfLink = 2;
 
 /**

@@ -69,7 +69,7 @@ export function openLists() {
   };
 }
 
-/** Returns for each item below `count` the lists that contain it. @param order lists, by their new numbers. */
+/** Returns for each item below `count` the numbers of the lists that contain it. @param order lists by new number. */
 export function invertLists(
   { starts, items }: Lists,
   count: number,

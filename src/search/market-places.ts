@@ -7,14 +7,14 @@ import type { ReadModel } from "./read-model.ts";
 
 type Coordinates = ReturnType<typeof middleOf>;
 
-/** Maximum number of projects read to place a market. More would hardly move it. */
+/** Maximum number of projects whose median places a market. More would hardly move it. */
 const projectsMax = 25;
 
 const known = new WeakMap<ReadModel, Map<string, Coordinates>>();
 
 /**
- * Returns the place of a market: the median of its projects, because an outlier does not move it. Returns null if none
- * of them has coordinates. The first call for a dataset reads all of its projects.
+ * Returns the place of a market: the median of its first 25 projects, because an outlier does not move it. Returns null
+ * if none of these has coordinates. The first call for a dataset reads all of the dataset's projects.
  */
 export function placeOfMarket(model: ReadModel, title: string): Coordinates {
   const places = getOrCompute(known, model, () => new Map<string, Coordinates>());

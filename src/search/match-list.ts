@@ -22,10 +22,10 @@ export interface WantedGp {
 
 /**
  * How sure a match is:
- * - `sure`: the CRD, CIK or id belongs to this GP alone; or one of its names is the same apart from case, punctuation
- *   and legal form, no other GP fits as well, and neither place nor legal form contradicts.
- * - `probable`: the name is the same but the place or legal form contradicts; or the name differs by a typo, no other
- *   GP is as near, and the place does not contradict.
+ * - `sure`: the CRD or CIK is this GP's alone, and the other does not contradict; or the name is its id; or one of its
+ *   names is the same but for case, punctuation and legal form, no other GP fits as well, and nothing contradicts.
+ * - `probable`: the name is the same, but the place or legal form contradicts; or the name differs by a typo, and the
+ *   place does not contradict. No other GP is as near, and no number contradicts.
  * - `unsure`: any other match. Several GPs may fit equally well, a number may contradict, or the name is only similar.
  * - `none`: no GP has a similar name.
  */
@@ -64,8 +64,8 @@ interface Candidate {
 }
 
 /**
- * Yields the match of each name, in order. If the list gives CRD or CIK numbers, first reads those of all GPs and
- * yields null about every millisecond meanwhile, so that the caller may pause there.
+ * Yields the match of each name, in order. First reads the CRD or CIK numbers of all GPs if the list gives any.
+ * Yields null about every millisecond meanwhile, so that the caller may pause there.
  */
 export function* matchList(model: ReadModel, list: readonly WantedGp[]): Generator<Match | null> {
   for (const register of registers)

@@ -110,7 +110,7 @@ export function openOwnValues(
     getOrCompute(indexed, condition, () => {
       finish(read());
       const { open } = collected.get(condition)!;
-      // Its memory can be freed.
+      // The collector's memory can be freed.
       collected.delete(condition);
       return open();
     });
@@ -134,7 +134,7 @@ export function openOwnValues(
         typeof asked === "string" ? dateKey(onDay(asked, day)) : asked;
       return rangeOf(name).between(end(from), end(to));
     },
-    /** Returns sets of the records whose name has all words of a text, for each rank that may have any. */
+    /** Returns, for each rank that may have any, sets of records whose name has all words. Adds a miss if none has. */
     named(value: string, misses: Miss[]) {
       finish(readNames());
       const text = fold(value);
@@ -156,7 +156,7 @@ export function openOwnValues(
       );
       return suggest(suggestions, words[at]!).map((word) => words.with(at, word).join(" "));
     },
-    /** Returns sets that together hold the records with one of the ids. */
+    /** Returns sets that together hold the records with one of the ids. Adds a miss for each unknown id. */
     withIds(asked: readonly string[], misses: Miss[]) {
       if (kind !== "gp") finish(read());
       emptyUnion(own);
@@ -286,12 +286,12 @@ export function sortByPlaces(
 }
 
 /**
- * Maximum number of sets kept for the ends of ranges. Set n has about the first n/64 of the records, so a query adds
- * only the few records after the last whole set one by one.
+ * Maximum number of sets kept for one end of a range. Set n has about the first n/64 of the records, so a query adds
+ * one by one only the few records after the last whole set.
  */
 const keptSets = 64;
 
-/** Opens the search by one end of dates, or by numbers. @param ends the end at each place. */
+/** Opens the search by the first or last days of dates, or by numbers. @param ends day or number at each place. */
 function openEnds(ends: Float64Array, places: Int32Array) {
   const count = places.length;
   const sorted = Float64Array.from(new Set(ends)).sort();
@@ -332,9 +332,7 @@ function openIds(parts: DatasetParts, kind: RecordKind) {
   return {
     add: ({ id }: AnyRecord, position: number) => (keys[position] = idKey(id)),
     inOrder,
-    /**
-     * Returns the position of the record with an id, or -1 if there is none. Former ids also find a GP or principal.
-     */
+    /** Returns the position of the record with an id, or -1 if none has it. Former ids also find a GP or principal. */
     positionOf(id: string): number {
       if (kind === "gp") return positionOfId(parts.ids, id);
       const positions = inOrder();

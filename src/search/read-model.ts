@@ -46,7 +46,7 @@ export const filterable: EachKind<Filterable<never>> = eachOf(
 
 /**
  * Conditions by name, all of which must hold. A condition is a text, a flag, a list of values, the ends of a range or,
- * for `signal`, a filter that a single signal must satisfy. A list needs only one match. An empty condition is ignored.
+ * for `signal`, a filter on a single signal. A list needs only one match. An empty list, filter or range is ignored.
  */
 export interface Filter {
   /** Part of a GP's name, or the GP's id. */
@@ -81,16 +81,16 @@ export interface Bounds {
 /** A dataset that answers queries. Every member but `close` throws once the dataset is closed. */
 export interface ReadModel {
   readonly parts: DatasetParts;
-  /** Selects records of a kind. Run `prepare` first, or the first query for own values reads all of these records. */
+  /** Selects records of a kind. Run `prepare` first, or the first query by their values reads all of them. */
   select(kind: RecordKind, filter: Filter, bounds: Bounds, order?: Order): Selection;
-  /** Selects records by their names, best match first. Run `prepare` with a `name` first, for the same reason. */
+  /** Selects records by name, or a GP by id, best match first. Run `prepare` with a `name` first, but not for GPs. */
   search(kind: NamedKind, text: string, bounds: Bounds): Selection;
   /** Reads what a query needs, and yields about every millisecond. */
   prepare(kind: RecordKind, filter: Filter, order?: Order): Generator<void>;
   /** Returns all values that an equality condition finds, each in its longest spelling; none for ids and numbers. */
   values(kind: RecordKind, name: string): readonly string[];
   /**
-   * Counts the records that carry each value, among those that satisfy the filter without its condition `name`.
+   * Returns the number of records with each value. Counts those that satisfy the filter without its condition `name`.
    * @param but values that keep a record from being counted.
    */
   count(
@@ -102,7 +102,7 @@ export interface ReadModel {
   ): number[];
   /** Returns a function for a record's number, or its date as a `dateKey`. It returns undefined if there is none. */
   numberAt(kind: RecordKind, name: string): (position: number) => number | undefined;
-  /** Returns at most three known names or values that are similar to the missed one. */
+  /** Returns at most three similar names of GPs or values. Returns none for ids, numbers and names of other kinds. */
   suggestionsFor(miss: Miss): string[];
   /** Returns at most three texts that are similar to one that matches no name. They may match no name either. */
   similarNames(kind: NamedKind, text: string): string[];
@@ -294,7 +294,7 @@ function failClosed(version: string): never {
   throw new Error(`The dataset ${version} was replaced, and its memory has been freed.`);
 }
 
-/** Reports whether a condition is on values that are read from the documents. */
+/** Reports whether a condition needs values that `read` takes from the documents. */
 const needsValues = (kind: RecordKind, name: string): boolean => {
   const { by } = filterable[kind][name]!;
   return by === "equality" || by === "range" || (by === "id" && kind !== "gp");
@@ -302,7 +302,7 @@ const needsValues = (kind: RecordKind, name: string): boolean => {
 
 const isFacet = (name: string): name is FacetName => facetNames.some((one) => one === name);
 
-/** Removes the facets of GPs, which are indexed at import. */
+/** Returns the conditions without the facets of GPs, which are indexed at import. */
 const withoutFacets = (conditions: Filterable<never>): Filterable<never> =>
   Object.fromEntries(Object.entries(conditions).filter(([name]) => !isFacet(name)));
 
@@ -350,7 +350,7 @@ function pageOfAll(total: number, { limit, offset }: Bounds): Selection {
   return { total, positions, misses: [] };
 }
 
-/** Returns the place of each GP's latest signal. Signals are numbered from the newest, so it is the GP's first. */
+/** Returns the place of the date of each GP's latest signal, or -1 without one. A GP's first signal is its latest. */
 const latestSignals = ({ recordsOfGp: { signal } }: DatasetParts, places: Int32Array): Int32Array =>
   Int32Array.from({ length: signal.starts.length - 1 }, (_, gp) => {
     const [first, end] = [signal.starts[gp]!, signal.starts[gp + 1]!];
@@ -391,10 +391,10 @@ function pageInOrder(
   return page;
 }
 
-/** Maximum time that steps are run before other work may run, in ms. */
+/** Time after which other work may run between two steps, in ms. */
 const turnMilliseconds = 2;
 
-/** Runs steps, and lets other work run in between. Stops and returns false once `isWanted` does. */
+/** Runs steps, with pauses for other work. Returns true at the end, or false once `isWanted` is false after a pause. */
 export async function runInTurns(steps: Iterable<void>, isWanted = () => true): Promise<boolean> {
   let begun = performance.now();
   for (const _ of steps) {
