@@ -32,7 +32,7 @@ export function answer(operation: Operation, model: ReadModel, query: Query): Pa
   return { body: body.finish(), total };
 }
 
-/** Returns the pagination of a page. @param returned records on this page. @param total records on all pages. */
+/** Returns the pagination of a page. @param returned number of entries on it. @param total number on all pages. */
 export function paginationOf(
   { limit, offset }: Bounds,
   returned: number,

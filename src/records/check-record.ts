@@ -128,7 +128,7 @@ const isPlainJson = (json: string) =>
 
 /**
  * Returns faults that the schemas do not express: days that do not exist, text that cannot be searched or sent, unknown
- * states. Searches members for bad text only if the whole record may have some, which takes a fraction of the time.
+ * states. Searches members for bad text only if the whole record may have some: to test it whole is much faster.
  */
 function valueFaults(
   kind: RecordKind,
@@ -177,7 +177,7 @@ function textFault(value: unknown): string | undefined {
     : "contains half a character (a lone surrogate); remove it";
 }
 
-/** Years, months, and days that exist in every year, which need no calendar, with a time that exists. */
+/** Pattern of years, months and days that exist in every year, with or without a time. They need no calendar. */
 const inEveryYear =
   /^\d{4}(?:-\d\d(?:-(?:[01]\d|2[0-8]|(?<!-02-)(?:29|30)|(?<=-(?:0[13578]|1[02])-)31)(?:T(?:[01]\d|2[0-3])(?::[0-5]\d){2}.*)?)?)?$/;
 

@@ -1,4 +1,4 @@
-/** Finds the GPs whose names match a folded query, and how well they match: one union of GPs for each rank. */
+/** Finds the GPs, or other records, whose names match a folded query, and how well: one union for each rank. */
 import {
   addBit,
   addBits,

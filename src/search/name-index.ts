@@ -24,7 +24,7 @@ export interface NameIndex {
   wordsOfTrigram: Lists;
 }
 
-/** Indexes all names of all GPs, GP by GP in display order. @param gpOfName position of each name's GP. */
+/** Indexes the names of GPs, or of other records, in display order. @param gpOfName position of each name's GP. */
 export function indexNames(
   foldedNames: readonly string[],
   gpOfName: Uint32Array,

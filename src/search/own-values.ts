@@ -168,12 +168,12 @@ export function openOwnValues(
       return own.sets;
     },
     /**
-     * Returns all records in the order of a date, a number or `name`. Records with the same value are in the order of
-     * their ids. Those without a value come last.
+     * Returns the positions of all records in the order of a date, a number or `name`. Records with the same value are
+     * in the order of their ids. Those without a value come last.
      */
     order: (name: string, isDescending: boolean) =>
       sortByPlaces(rangeOf(name).places, ids.inOrder(), isDescending),
-    /** Returns all records in the order of their ids. */
+    /** Returns the positions of all records in the order of their ids. */
     byId() {
       finish(read());
       return ids.inOrder();
