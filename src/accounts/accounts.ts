@@ -157,8 +157,8 @@ async function refuseTakenName(
 }
 
 /**
- * Returns the name if it is free, otherwise the first free one of `name 2`, `name 3` and so on. A taken name does not
- * stop a sign-up.
+ * Returns the name if it is free, otherwise the first free one of `name 2`, `name 3` and so on. Cuts a name that the
+ * number would make too long. A taken name does not stop a sign-up.
  * @throws DomainError `invalid` if the name cannot be used.
  */
 export async function freeName(database: ControlDatabase, wanted: string): Promise<string> {

@@ -42,8 +42,8 @@ const nobody: Address = { email: "", folded: "" };
 
 /**
  * Makes a link to sign up or to choose a new password. The work is the same for known and unknown addresses, so that
- * only the mail's reader learns the difference. For a known address the link is always for a new password. The link
- * goes to the stored address, because the typed one folds to the same string but may lead to somebody else's mail.
+ * only the mail's reader learns the difference. For a known address the link is always for a new password. It then goes
+ * to the stored address, because the typed one folds to the same string but may lead to somebody else's mail.
  * @returns `isKnown` and the link. If the address is unknown, a link for a new password must not be sent.
  * @throws DomainError `invalid` if the text is not an address, or TooOften.
  */
@@ -233,7 +233,7 @@ export async function requestAddressChange(
 /**
  * Changes a person's address to the one that the link proves.
  * @returns the person with the new address, and the former address, to which the caller mails a notice.
- * @throws LinkFault, or DomainError `conflict` if somebody else has taken the address meanwhile.
+ * @throws LinkFault, or DomainError `conflict` if somebody else now has the address, `not_found` for a deleted person.
  */
 export function completeAddressChange(
   control: ControlStore,

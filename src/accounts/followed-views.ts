@@ -75,7 +75,7 @@ export const listFollowedViews = (database: ControlDatabase, account: number) =>
     .orderBy("id")
     .execute();
 
-/** Finds the view of a feed. Returns null if there is none, or if its account may not read changes at the moment. */
+/** Finds the view of a feed. Returns null if there is none, or if its account is suspended or may not read changes. */
 export async function findFollowedView(
   database: ControlDatabase,
   secret: string,

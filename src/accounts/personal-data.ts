@@ -11,7 +11,7 @@ import { forgive } from "./throttle.ts";
 /**
  * Returns what the control store has about a person and their accounts, without secrets or digests. Other members
  * appear only by id. Contains the audit entries that the person may read: all entries of accounts that they own, and
- * otherwise only entries by or about them.
+ * otherwise only entries by or about them. Records the export in the audit log.
  * @throws DomainError `not_found`.
  */
 export async function exportPerson(
@@ -126,7 +126,7 @@ export function deletePerson(
   });
 }
 
-/** Deletes all rows for a person or their address. Audit entries and keys remain. */
+/** Deletes rows for a person or their address. Audit entries, keys, and counts of browsers and mail remain. */
 export async function deleteRows(
   transaction: ControlTransaction,
   person: string,

@@ -43,7 +43,7 @@ interface Count {
   nextAt: number;
 }
 
-/** Returns a client's network, and for IPv6 also its site. */
+/** Returns a client's network, and its site if the network is a /64. */
 export function networksOf({ address }: Client): Subject[] {
   const [network, site] = networksOfAddress(address);
   const subjects: Subject[] = [{ kind: "network", of: network }];

@@ -98,8 +98,8 @@ const keptMilliseconds = 1000;
 const keptMax = 1000;
 
 /**
- * Opens a cache of digests of keys accepted within the last second. Computing a digest costs more than all other
- * checks.
+ * Opens a cache of the digests of keys accepted within the last second, at most `keptMax` of them. Computing a digest
+ * costs more than all other checks.
  */
 export function openRecentDigests() {
   const digests = new Map<string, string>();
@@ -316,7 +316,7 @@ const storeDown = () =>
     2,
   );
 
-/** Returns a function that passes on only the first fault, and the null after it. */
+/** Returns a function that passes on only the first of consecutive faults, and the first null after them. */
 function onNews(tell: (fault: Error | null) => void) {
   let isFaulty = false;
   return (fault: Error | null): void => {

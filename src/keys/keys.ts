@@ -368,8 +368,9 @@ async function withOwnKey<R>(
   return outcome.done;
 }
 
-/** Limits for members of an account: its working keys, and the keys that members create within 24 hours. */
+/** Maximum number of working keys to which members can bring an account. Commands have no limit. */
 export const liveKeysMax = 10;
+/** Maximum number of keys that members of an account can create within 24 hours, rotations included. */
 export const createdADayMax = 20;
 
 /**

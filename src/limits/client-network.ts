@@ -15,8 +15,8 @@ export function clientNetwork(address: string): string {
 }
 
 /**
- * Returns the /24 or /48 of an address, or `unknown` for other text. A network of this size is small enough for people
- * to recognise their own, and too large to locate anyone.
+ * Returns the /24 of an IPv4 address, even if it is mapped into IPv6, and the /48 of any other IPv6 address. Returns
+ * `unknown` for other text. People can recognise a network of this size as theirs, and it is too large to locate them.
  */
 export function coarseNetwork(address: string): string {
   const family = isIP(address);

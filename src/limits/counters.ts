@@ -28,7 +28,7 @@
  */
 import type { Quotas, WindowName } from "./policy.ts";
 
-/** One window of an account, right after a request was decided. */
+/** One window of an account, right after `take` or `look`. */
 export interface WindowStatus {
   readonly name: WindowName;
   readonly quota: number;

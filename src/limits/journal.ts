@@ -80,7 +80,7 @@ export function openJournal({ dir, clock, onFault }: JournalOptions) {
   return {
     /** Requests counted by earlier runs, as `inTimeOfThisRun` returns them. */
     past: past.times,
-    /** Adds a record to the buffer. Writes the buffer if it is full. Never throws. */
+    /** Adds a record to the buffer. Writes the buffer if it is full. Never throws. Does nothing after `close`. */
     append(account: number, now: number): void {
       if (isClosed) return;
       encodeRecord(buffer, bufferedBytes, account, now, clock.wallMilliseconds());
@@ -105,7 +105,7 @@ export function openJournal({ dir, clock, onFault }: JournalOptions) {
   };
 }
 
-/** Opens the health of a journal. It reports that counts cannot be read or saved, and later that they are again. */
+/** Opens the health of a journal. It reports that counts cannot be read or saved, and that they are saved again. */
 function openHealth(folder: string, onFault: (fault: Error | null) => void) {
   let isFailing = false;
   const report = (fault: Error) => {
@@ -172,7 +172,7 @@ export function openBacklog(
     waiting.splice(0, tryToWrite(Buffer.concat(waiting), now));
   };
   return {
-    /** Writes records after the waiting ones, or lets up to `waitingMax` wait. `records` may be reused afterwards. */
+    /** Writes records after the waiting ones, or lets up to `waitingMax` wait and drops the rest. Keeps only copies. */
     add(records: Buffer, now: number) {
       const written = waiting.length === 0 ? tryToWrite(records, now) : 0;
       if (written * recordBytes === records.length) return;

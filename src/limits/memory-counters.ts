@@ -183,9 +183,7 @@ export function quotaStatus(admitted: boolean, statuses: readonly WindowStatus[]
   };
 }
 
-/**
- * Reports whether all windows have room. Checks every window, because each must move forward even if another refuses.
- */
+/** Reports whether all windows have room. Checks every one, because each must move forward even if another refuses. */
 function isAdmitted(log: SlidingLog, quotas: Quotas, now: number, requests: number): boolean {
   let admitted = true;
   for (let index = 0; index < windows.length; index++)

@@ -1,5 +1,5 @@
 /**
- * Quota problems: 429 for a quota that is used up, with the time to wait, and 503 for a request that was not counted.
+ * Quota problems: 429 for a request beyond a quota or limit, with the time to wait; 503 for one that was not counted.
  */
 import { Problem, unavailable } from "#problems.ts";
 import type { QuotaStatus, WindowStatus } from "./counters.ts";

@@ -31,8 +31,9 @@ export interface Engine {
 
 /** Requests that an instance admitted by itself, to be counted now. */
 export interface Charge {
-  /** Id of the instance, which numbers its charges. A charge that was already made changes nothing. */
+  /** Id of the instance, which numbers its charges. */
   instance: string;
+  /** Number of the charge, higher than those before it. A charge that was already made changes nothing. */
   number: number;
   /**
    * Accounts in ascending order, with the age of each request in µs, oldest first. Requests a day old or older are not
@@ -85,9 +86,9 @@ export interface SharedCountersOptions {
   patience: Patience;
 }
 
-/** Waits of an instance, in ms. The wait for an answer is a setting and has no default here. */
+/** Waits of an instance, in ms. */
 export interface Patience {
-  /** Wait for an answer before the outage mode applies. */
+  /** Wait for an answer before the outage mode applies. It is a setting, so it has no default here. */
   answer: number;
   /** Wait for a connection. */
   connection?: number;

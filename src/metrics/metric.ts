@@ -33,13 +33,13 @@ const reading =
 /** Returns a metric for a number that is read on demand. It has no sample while the number is null. */
 export const gauge = reading("gauge");
 
-/** Returns a metric for a number that is read on demand and only grows. */
+/** Returns a metric for a number that is read on demand and only grows. It has no sample while the number is null. */
 export const counter = reading("counter");
 
 /**
  * Returns a gauge with a sample for each value of a label.
  * @param read returns a number, or a boolean for 1 or 0, for each value of the label. The label's values come from
- *   closed lists, or are versions.
+ *   closed lists, or are versions or names of sources.
  */
 export const gaugeBy = (
   name: string,
@@ -160,8 +160,8 @@ export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
 
 /**
  * Returns the text of metrics: https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
- * Help texts and label values need no escapes: the texts are constants, and the values come from closed lists or are
- * versions.
+ * Help texts and label values need no escapes: the texts are constants, and the values come from closed lists, or are
+ * versions or names of sources.
  */
 export function exposition(metrics: readonly Metric[]): string {
   let text = "";

@@ -102,7 +102,7 @@ const keptForGood: AuditAction = "person.deleted";
 const entriesPerStep = 1000;
 
 /**
- * Removes old entries in steps. Each step records in the audit log how many entries it removed.
+ * Removes old entries in steps, except those of `keptForGood`. Each step records in the audit log how many it removed.
  * @param order `days` for which entries are kept, at least 1, and a `signal` that stops after the current step.
  * @returns the number of removed entries.
  * @throws StoreFault as `ControlStore.write` does.
@@ -156,7 +156,7 @@ interface AuditFilter {
   limit: number;
 }
 
-/** Lists entries of the audit log, newest first, each with the id of the account concerned. */
+/** Lists up to `limit` audit entries, newest first. `account` is the id of the account concerned; null if none is. */
 export async function listAudit(
   database: ControlDatabase,
   { account, actor, action, since, limit }: AuditFilter,

@@ -38,8 +38,8 @@ export const createTables = (
 export const defaultPlan = "default";
 
 /**
- * All tables. Times are ISO 8601 strings in UTC, all of the same length, so that they sort correctly. The database
- * assigns no numbers: the holder of the write lock numbers accounts and audit entries.
+ * Tables of each schema's first step. Times are ISO 8601 strings in UTC, which sort correctly up to the year 9999. The
+ * database assigns no numbers: the holder of the write lock numbers accounts and audit entries.
  */
 const tables = {
   /**
@@ -78,7 +78,7 @@ const tables = {
     name: "text not null",
     /** First 8 characters of the key. */
     hint: "text not null",
-    /** 1 for the demo's key, which works only from this machine. */
+    /** 1 for the demo's key, which is never accepted through a proxy. */
     is_demo: "integer not null",
     created_at: "text not null",
     expires_at: "text",
@@ -232,7 +232,7 @@ export type ApiKeyTable = ControlTables["api_key"];
 export type PersonTable = ControlTables["person"];
 export type SyncTable = ControlTables["sync"];
 
-/** Statements that create these tables and their indexes. PostgreSQL's schema adds a collation to each `text`. */
+/** Statements that create the first step's tables and indexes. PostgreSQL's schema adds a collation to each `text`. */
 export const controlTableSql: readonly string[] = [
   ...createTables(tables, "  "),
   "create index account_plan on account (plan)",

@@ -75,8 +75,8 @@ export const knownSteps = (store: StoreName): string[] => fileSteps[store].map((
 const stepTable = "schema_step";
 
 /**
- * Returns the steps applied to a file, oldest first. Returns none for a file without tables, and an unknown step for
- * tables without a list of steps.
+ * Returns the names of the steps applied to a file, oldest first. Returns none for a file without tables, and one
+ * unknown name for tables without a list of steps.
  * @throws whatever node:sqlite throws.
  */
 export function schemaSteps(database: DatabaseSync): string[] {

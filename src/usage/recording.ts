@@ -48,7 +48,7 @@ const gatherMilliseconds = 1000;
 const idleMilliseconds = hourMilliseconds;
 
 /**
- * Opens a recorder of requests and keys' last use, which makes a batch of them once a second.
+ * Opens a recorder of requests and keys' last use. A batch is sent a second after its first record, or once it is full.
  * @param write accepts a batch and returns at once.
  * @param now returns milliseconds since 1970.
  */

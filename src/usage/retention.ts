@@ -57,7 +57,7 @@ export function openRetention(
 
 const lastSurplus = "select max(number) - $1 as number from request";
 
-/** SQL that removes requests, except those that another instance is removing. */
+/** SQL that removes up to 5,000 old or surplus requests. It skips those that another instance is removing. */
 const removeRequests = `
   delete from request where ctid = any(array(
     select ctid from request where at < $1 or number <= $2 limit ${removedAtOnce} for update skip locked)) returning 1`;
@@ -105,7 +105,7 @@ function openLook() {
 
 /**
  * Returns the start of the visible log, in ms since 1970. It is rounded down to the minute, so that not every batch
- * moves it. Older requests are hidden; all requests are, if `logDays` is 0.
+ * moves it. Older requests are hidden. All requests are hidden if `logDays` is 0.
  */
 const logStartOf = (now: number, { logDays }: Retention): number =>
   logDays === 0

@@ -82,7 +82,7 @@ export async function readDaysByKey(
   return byKey;
 }
 
-/** Returns the totals of each key or operation, most requests first. */
+/** Returns the totals of each key or operation that has requests in the span, most requests first. */
 export async function readTotalsBy(
   usage: UsageStore,
   { account, since, until }: Span,

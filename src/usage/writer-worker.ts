@@ -13,8 +13,8 @@ let store: Awaited<ReturnType<typeof openStore>> | undefined;
 let queue = Promise.resolve();
 let isTidying = false;
 /**
- * Reason why old records cannot be removed from PostgreSQL; null if there is none. A successful write does not reveal
- * it.
+ * Reason why old records cannot be removed from PostgreSQL; null if there is none, or if the database was only busy. A
+ * successful write does not reveal it.
  */
 let tidyFault: string | null = null;
 
@@ -65,8 +65,8 @@ function tidy(now: number): void {
 }
 
 /**
- * Opens the store that batches are written to. Its `tidy` removes some old records. It returns true if another step may
- * remove more. With SQLite, calls are finished when they return.
+ * Opens the store that batches are written to. Its `tidy` removes some old records, and reports whether it removed any.
+ * With SQLite, calls are finished when they return.
  */
 async function openStore() {
   if (databaseUrl !== null) return openPostgresStore(databaseUrl);

@@ -155,7 +155,7 @@ const rowOf = ({ requestId, ...others }: ChunkRequest, numbers: WordNumbers) => 
   id: `\\x${Buffer.from(packRequestId(requestId)).toString("hex")}`,
 });
 
-/** Numbers of a chunk's words, by word index. */
+/** Numbers of a chunk's words, by word index; null at index 0. */
 type WordNumbers = readonly (number | null)[];
 
 /**
@@ -224,7 +224,7 @@ const timeMax = firstCharacter * 2 ** 40;
 
 const packed = Buffer.alloc(packedBytes);
 
-/** Packs an id of ASCII characters. The result for one of the service's own ids is valid until the next call. */
+/** Returns an ASCII id as bytes, packed if it is the service's own. Packed bytes are valid until the next call. */
 export function packRequestId(id: string): Uint8Array {
   if (!ownId.test(id)) return Buffer.from(id, "latin1");
   for (const { from, letters, at, bytes } of numbersOfId) {
