@@ -126,7 +126,7 @@ export function deletePerson(
   });
 }
 
-/** Deletes rows for a person or their address. Audit entries, keys, and counts of browsers and mail remain. */
+/** Deletes the rows about a person or their address. Audit entries, keys, and counts for browsers and mail remain. */
 export async function deleteRows(
   transaction: ControlTransaction,
   person: string,

@@ -1,6 +1,6 @@
 /**
- * Issues, lists, rotates and revokes keys in the control store: for commands, and within limits for members. Members
- * cannot reach other accounts' keys. Takes times in ms since 1970, and returns them as ISO text.
+ * Issues, lists, renames, rotates and revokes keys in the control store: for commands, and within limits for members.
+ * Members cannot reach other accounts' keys. Takes times in ms since 1970, and returns them as ISO text.
  */
 import { requireOpenNumber, cleanName } from "#accounts/accounts.ts";
 import { requireMember } from "#accounts/members.ts";
@@ -368,7 +368,7 @@ async function withOwnKey<R>(
   return outcome.done;
 }
 
-/** Maximum number of working keys to which members can bring an account. Commands have no limit. */
+/** Number of an account's working keys at which its members can create no more. Commands have no limit. */
 export const liveKeysMax = 10;
 /** Maximum number of keys that members of an account can create within 24 hours, rotations included. */
 export const createdADayMax = 20;

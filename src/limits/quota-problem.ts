@@ -28,7 +28,7 @@ export const notCountedProblem = (): Problem =>
   unavailable("store_down", "The request could not be counted, so it was refused. Try again soon.");
 
 /**
- * Returns the problem for an event that a limit refused. The limit's window must be a minute, which the text names.
+ * Returns the problem for an event that a limit refused. The limit's window must be a minute, because the text says so.
  * @param counted words for the events, such as "wrong keys came from your address".
  */
 export const limitProblem = (
