@@ -1,4 +1,4 @@
-/** Reads Form ADV: the SEC's published tables, one archive member at a time, and its daily feed of firms. */
+/** Reads Form ADV: the SEC's published tables, one file at a time, and the SEC's daily feed of firms. */
 import { basename } from "node:path";
 import { SaxesParser } from "saxes";
 import { ImportFault, quoted } from "#importers/import-fault.ts";
@@ -48,9 +48,9 @@ const rejectedMax = 10_000;
 
 /**
  * Reads a member and adds its rows one by one.
- * @returns count and first line of the unreadable rows: those with a wrong number of cells or without a needed value.
- * @throws ImportFault if the member is empty or cut off, lacks a needed column, has a column twice, or exceeds
- *   `rejectedMax`.
+ * @returns count and first line of the rows that are too long, have a wrong number of cells or lack a needed value.
+ * @throws ImportFault if the member is empty or cut off, lacks a needed column, has a column twice, or has more
+ *   unreadable rows than `rejectedMax` allows.
  */
 export async function readAdv(
   { kind, isExempt }: AdvMember,
@@ -84,7 +84,7 @@ export async function readAdv(
     if (isLast) throw new ImportFault(origin.file, line, cut);
     rejected.count++;
     rejected.firstLine ??= line;
-    // Each may cost a long search for a closing quote.
+    // Each unreadable row may cost a long search for a closing quote.
     if (rejected.count <= rejectedMax + taken) return;
     const reason = "has more unreadable rows than readable ones; download the archive again";
     throw new ImportFault(origin.file, rejected.firstLine, reason);
@@ -97,7 +97,7 @@ export async function readAdv(
 const remedy = "download the archive again, or leave it out of the folder";
 const comparable = (title: string) => title.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 
-/** Returns the index of each column by our name for it. @throws ImportFault for a missing or repeated column. */
+/** Returns column indexes by our names, without absent optional ones. @throws ImportFault for one missing or double. */
 function indexesOf(kind: AdvMember["kind"], header: readonly string[], file: string) {
   const titles = header.map((title) => comparable(title.replace(/^\ufeff/, "")));
   const found: Record<string, number> = {};
@@ -182,9 +182,9 @@ const carriageReturn = 0x0d;
 const rowBytesMax = 256 * 1024;
 
 /**
- * Splits bytes into rows of cells. Some cells contain undoubled quotes, so a quote ends its cell only before a comma or
- * a line end. If a row is not taken, perhaps because of a misread quote, its first line is given up and reading resumes
- * on the next.
+ * Splits bytes into rows of cells, and skips blank ones. Some cells contain undoubled quotes, so a quote ends its cell
+ * only before a comma or a line end. Gives up the first line of a row that is too long or not taken, perhaps because of
+ * a misread quote, and resumes on the next line.
  * @param take returns false if the row is unreadable.
  */
 async function eachRow(
@@ -345,7 +345,7 @@ const decodedCell = (written: string): string =>
 const foreignHost =
   /(?:^|\.)(?:(?:linkedin|facebook|fb|twitter|x|instagram|youtube|vimeo|tiktok|threads|pinterest|snapchat|reddit|medium|substack|yelp|glassdoor|crunchbase|spotify|soundcloud|apple|weibo|qq|(?<!sites\.)google)\.com|youtu\.be|bsky\.app|t\.me|g\.page|sec\.gov|finra\.org)$/;
 
-/** Returns a web address, in lower case if it is all capitals, as most are. Returns null unless it is a firm's own. */
+/** Returns a firm's own web address, in lower case if it is all capitals, as most are. Returns null for other texts. */
 function ownSite(written: string): string | null {
   const site = text(written) ?? "";
   const cased = /[a-z]/.test(site) ? site : site.toLowerCase();

@@ -12,7 +12,7 @@ export interface RowOrigin {
   line: number;
 }
 
-/** Reason why a recognised filing is left out. The report counts filings by reason. */
+/** Reason why a recognised filing is left out. */
 export type SkipReason =
   | "test"
   /** A filing with the same number has been read already. */
@@ -88,8 +88,8 @@ export function date(cell: Written): string | null {
 }
 
 /**
- * Returns an amount in whole dollars, or a count. Accepts thousands separators, and quotes, dollar signs and spaces
- * around the number. Rounds cents. Returns null for anything else, such as `Indefinite`.
+ * Returns an amount in whole dollars, or a count. Accepts thousands separators, apostrophes around the number, and a
+ * dollar sign before it. Rounds cents. Returns null for anything else, such as `Indefinite`.
  */
 export function whole(cell: Written): number | null {
   const written = text(cell)?.replace(/^[\s'$]+|[\s']+$/g, "");
@@ -129,7 +129,7 @@ export function accessionIn(written: string): string | null {
 
 const personRoles = ["executive_officer", "director", "promoter"] as const;
 
-/** Returns the roles for relationships such as `Executive Officer`. */
+/** Returns the roles for relationships such as `Executive Officer`. Leaves out unknown relationships. */
 export function roles(cells: readonly Written[]) {
   const given = cells.map((cell) => text(cell)?.toLowerCase().replace(" ", "_"));
   return given.flatMap((one) => personRoles.find((role) => role === one) ?? []);

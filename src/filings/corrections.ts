@@ -5,7 +5,7 @@ import { checkRecord } from "#records/check-record.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import { accessionIn, cik, decoded, unseen } from "./cells.ts";
 
-/** Line of `corrections.ndjson`. Its ids are source keys or public ids. */
+/** Correction by the operator. Its GPs and persons are given as source keys or public ids. */
 export type Correction = { why: string; line: number } & (
   | { kind: "is"; gp: string; name: string }
   | { kind: "sponsor"; cik: string; gp: string }
@@ -27,7 +27,7 @@ const shapes = [
 export const looksLikeCorrections = (beginning: string): boolean =>
   /^\s*\{[^\n]*"(?:why|is|same|apart|person)"\s*:/.test(beginning);
 
-/** Reads corrections. @throws ImportFault for the first line that is not one. */
+/** Reads corrections, and skips blank lines. @throws ImportFault for the first other line that is not a correction. */
 export function readCorrections(bytes: Buffer, file: string): Correction[] {
   const lines = decoded(bytes).replace("\ufeff", "").split("\n");
   return lines.flatMap((written, at) => {
@@ -71,7 +71,7 @@ function whyUnfit(record: RecordKind, field: string, value: unknown): string | u
   return unfit && `has an invalid value: ${unfit.field} ${unfit.reason}`;
 }
 
-/** Readers by a correction's sorted keys. Each returns a correction without `line` and `why`, a fault, or false. */
+/** Readers by sorted keys except `why`. Each returns a fault, false, or a correction without `line` and `why`. */
 const readers: Readonly<Record<string, (given: Given) => object | string | false>> = {
   "gp,is": ({ gp, is }) =>
     isText(gp) && isText(is) && (whyUnfit("gp", "name", is) ?? { kind: "is", gp, name: is }),

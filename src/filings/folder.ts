@@ -1,4 +1,4 @@
-/** Reads an operator's files and folders of public filings, each file recognised by its content. */
+/** Reads an operator's files and folders of public filings. Recognises files by content, some by name. */
 import {
   closeSync,
   createReadStream,
@@ -39,7 +39,7 @@ const newReport = (leftOut: { file: string; reason: string }[]) => ({
   advisers: 0,
   /** Number of firms in the daily feeds, each counted once. */
   firms: 0,
-  /** Date of the newest filing of each form, and of the newest daily feed; null without one. */
+  /** Date of the newest filing of each form, and of the newest daily feed; null if there is no date. */
   newest: {} as Record<"form_d" | "form_adv" | "firm_feed", string | null>,
   /** Number of Form D filings whose file number is in no header or quarter. */
   unnumbered: 0,
@@ -47,9 +47,9 @@ const newReport = (leftOut: { file: string; reason: string }[]) => ({
   undated: 0,
   /** Number of filings left out, by reason. */
   skipped: {} as Partial<Record<SkipReason, number>>,
-  /** Number of unreadable rows of tables, by file. */
+  /** Number and first line of the unreadable rows or firms, for each file that has any. */
   rejectedRows: [] as ({ file: string } & RejectedRows)[],
-  /** Paths left out because they are not filings or cannot be followed. */
+  /** Paths left out, each with the reason. */
   leftOut,
 });
 
@@ -67,7 +67,7 @@ interface ReadOptions {
  * Reads files and folders. The result does not depend on the order of the paths.
  * @param options `scratchFile` holds the rows until `close` removes it; an existing file is replaced. `salt` is random
  *   text for the hashes of addresses. `onRow` is called after every 1,000 rows.
- * @throws ImportFault if a path does not exist or cannot be read, or if a recognised file is damaged.
+ * @throws ImportFault if a path is missing or unreadable, or if a recognised file is damaged, too large or invalid.
  */
 export async function readFilings(
   paths: readonly string[],
@@ -123,8 +123,8 @@ function openReader(
 const inBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 /**
- * Finds the regular files under paths, each once, in byte order of full path. Lists other entries as left out.
- * @throws ImportFault for all paths that do not exist or cannot be read.
+ * Finds files under paths, each once, in byte order of full path. Lists other entries, except folders, as left out.
+ * @throws ImportFault that names the first missing or unreadable entry of each path.
  */
 function findFiles(paths: readonly string[]) {
   /** Paths as the operator gave them, by full path. */
@@ -243,7 +243,7 @@ async function readFile(file: string, reader: Reader): Promise<void> {
   } else leave("is neither a filing nor another file that imports use");
 }
 
-/** Returns the first 64 KiB of a file, one character per byte, without a byte order mark. */
+/** Returns the first 64 KiB of a file, one character per byte, without a UTF-8 byte order mark. */
 function beginningOf(file: string): string {
   try {
     using closing = new DisposableStack();
@@ -269,7 +269,7 @@ function readSubmission(file: string, bytes: Buffer, reader: Reader): void {
   else if (!reader.store.addFormD(found, false)) reader.skip("twice");
 }
 
-/** Reads the tables in an archive of the SEC. Leaves out other archives, including workbooks. */
+/** Reads the tables in an archive of the SEC. Leaves out an archive that has none, such as a workbook. */
 async function readArchive(file: string, reader: Reader): Promise<void> {
   const archive = await openArchive(file);
   try {
@@ -327,7 +327,7 @@ async function readAdvMember(
   if (rejected.count > 0) report.rejectedRows.push({ file, ...rejected });
 }
 
-/** Reads the dates of Form D filings from an EDGAR index: `form.idx`, `company.idx`, or `master.idx`. */
+/** Reads the dates of Form D filings from any EDGAR index. @throws ImportFault for a filing without date or number. */
 function readIndex(bytes: Buffer, file: string, { store }: Reader): void {
   for (const [at, line] of bytes.toString("latin1").split(/\r?\n/).entries()) {
     const [before = "", path] = line.split(/\b(edgar\/data\/\S+)/);
@@ -351,7 +351,7 @@ interface ArchiveMember extends TableFile {
 export const archiveLimits = {
   /** Maximum ratio of unzipped to zipped bytes. SEC tables reach 40. */
   ratioMax: 200,
-  /** Unzipped bytes up to which the ratio is not checked. */
+  /** Number of unzipped bytes up to which the ratio is not checked. */
   ratioFrom: 1024 * 1024,
   /** Maximum number of unzipped bytes in all members together. */
   bytesMax: 32 * 1024 ** 3,
@@ -405,7 +405,7 @@ function whyRefused(
   if (kind === 0o120000) return "is a symbolic link, which no SEC archive contains";
   if (entry.isEncrypted()) return "is encrypted, which no member of an SEC archive is";
   if (total > bytesMax) return `brings the archive to more than ${bytesMax} unzipped bytes`;
-  // Members may share zipped bytes. Each may then pass the check that all together fail.
+  // Members may share zipped bytes. Each may then pass the check that all fail together.
   return (
     bombIn(entry.uncompressedSize, entry.compressedSize, limits) ?? bombIn(total, fileSize, limits)
   );
@@ -434,7 +434,7 @@ export async function* unzippedOf(file: string): AsyncGenerator<Buffer, void> {
 async function* contentsOf(shown: string, zip: ZipFile, entry: Entry): AsyncIterable<Buffer> {
   let sum = 0;
   try {
-    // The stream itself checks the size against the directory.
+    // The stream itself checks the size that the archive declares.
     for await (const chunk of await zip.openReadStreamPromise(entry)) {
       sum = crc32(chunk as Buffer, sum);
       yield chunk as Buffer;

@@ -26,7 +26,7 @@ import { type PlaceReader, withoutStreets } from "./places.ts";
 interface Cells {
   /** Returns the text of a cell; null if it is blank or missing. */
   cell(name: string): string | null;
-  /** Returns the texts of a repeated column, as in `NAME_1`, `NAME_2` and `NAME_3`. */
+  /** Returns the texts in a column `NAME` and its repetitions `NAME_1` to `NAME_3`. Leaves out blanks. */
   list(name: string): string[];
 }
 
@@ -333,7 +333,7 @@ function decodedLines(bytes: Buffer): string[] {
     .map((line) => decoded(Buffer.from(line, "latin1")));
 }
 
-/** Maximum size of a filing, in bytes. The largest real ones, with 100 persons and 100 issuers, have under a tenth. */
+/** Maximum size of a filing, in bytes. The largest real ones, with 100 persons and issuers each, are below a tenth. */
 const filingBytesMax = 4 * 1024 * 1024;
 export const depthMax = 20;
 
@@ -413,7 +413,7 @@ export function readFormDXml(
   return formDOf(head, parts);
 }
 
-/** Facts of a header, in either of its forms: `KEY:  value` and `<TAG>value`. */
+/** Patterns of the facts in a header, in either of its forms: `KEY:  value` and `<TAG>value`. */
 const headerFacts = {
   accession: /^(?:ACCESSION NUMBER:|<ACCESSION-NUMBER>)\s*([\d-]+)/m,
   filedOn: /^(?:FILED AS OF DATE:|<FILING-DATE>)\s*(\d{8})/m,
@@ -425,7 +425,7 @@ const headerFacts = {
 const headerFact = (header: string, name: keyof typeof headerFacts): string | null =>
   headerFacts[name].exec(header)?.[1] ?? null;
 
-/** Returns a header's part about an issuer, else about the first filer, whose file number others extend, else "". */
+/** Returns a header's part about an issuer, else the first filer's (others extend its file number), else "". */
 function filerOf(header: string, issuerCik: string | undefined): string {
   const filers = header.split(/^(?:FILER:|<FILER>)/m).slice(1);
   return filers.find((one) => cik(headerFact(one, "filerCik")) === issuerCik) ?? filers[0] ?? "";

@@ -23,14 +23,14 @@ interface Address {
 /** Address without streets. */
 export interface Place {
   city: string | null;
-  /** USPS code of a US state; null elsewhere. */
+  /** USPS code of a US state; null outside the US, or if the filing names no known state. */
   state: string | null;
   /** ISO 3166-1 alpha-2 code; null if the filing names no known country or state. */
   country: string | null;
   zip: string | null;
   /** Hash of the folded street (without suite) and ZIP, salted anew for each import; null without a street. */
   addressHash: string | null;
-  /** Firm named in a street line, such as `C/O Acme Management LLC`; null if there is none. */
+  /** Firm named in a street line, such as `Acme Management LLC` in `C/O Acme Management LLC`; null if there is none. */
   firmInStreet: string | null;
 }
 
@@ -188,7 +188,7 @@ export function geographyLayout(beginning: string): Layout | undefined {
   return undefined;
 }
 
-/** Weight of each county, by ZIP code or city. */
+/** Weights by ZIP code or city, then by county. */
 type Shares = Map<string, Map<string, number>>;
 
 /** Maximum length of a record's market, in characters. */
@@ -234,7 +234,7 @@ export function openGeography() {
       const reason = "has columns for ZIP codes or counties, but no usable row; download it again";
       throw new ImportFault(file, null, reason);
     },
-    /** Returns the title of an address's area, such as `Dallas-Fort Worth-Arlington, TX`; null if it is unknown. */
+    /** Returns the metropolitan area of a US address, such as `Dallas-Fort Worth-Arlington, TX`; null if unknown. */
     marketOf({ zip, city, state, country }: Omit<Place, "addressHash" | "firmInStreet">) {
       if (country !== null && country !== "US") return null;
       const county =

@@ -29,7 +29,7 @@ export interface AdviserOwner {
   isControlPerson: boolean;
   /** `B` for an indirect owner. */
   schedule: "A" | "B";
-  /** Individual CRD number, digits alone. */
+  /** CRD number of the owner, digits alone; null if not given. */
   crd: string | null;
 }
 
@@ -74,12 +74,12 @@ export interface AdviserFiling {
   origin: RowOrigin;
 }
 
-/** Facts of a filing of Form ADV without its schedules. */
+/** Facts from the base table of Form ADV. */
 type AdviserFacts = Omit<AdviserFiling, "ciks" | "owners" | "funds">;
 
-/** Adviser in the SEC's daily feed of firms, as of its latest filing. Its `filingId` is the CRD number. */
+/** Adviser in the SEC's daily feed of firms, as of the adviser's latest filing. The `filingId` is the CRD number. */
 export interface Firm extends AdviserFacts {
-  /** Address of the firm's own site; null if it names none, or only pages on sites of others. */
+  /** Address of the firm's own site; null if the firm names none, or only pages on sites of others. */
   website: string | null;
 }
 
@@ -145,7 +145,7 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
   const addDate = adder(
     "insert into filed values (?, ?) on conflict do update set filed_on = min(filed_on, excluded.filed_on)",
   );
-  /** Adds a filing. Keeps the one of lower rank if two share an id. Reports whether it is the first with its id. */
+  /** Adds a filing. Of two with one id, keeps that of lower rank, or else by `isBefore`. Reports whether it is new. */
   const addFiling = (row: object, ...key: readonly [Form, string, string, string, number]) => {
     const [form, id, , , rank] = key;
     if (add(...key, JSON.stringify(row))) return true;
@@ -192,12 +192,12 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
       const reference = "referenceId" in row ? row.referenceId : "";
       return addPart(row.filingId, row.kind, reference, JSON.stringify(row));
     },
-    /** Adds a firm from a feed. The newest feed counts. @param feedOn date of the feed. */
+    /** Adds a firm from a feed. Keeps the firm as of its newest feed. @param feedOn date of the feed. */
     addFirm(firm: Firm, feedOn: string): void {
       const { crd, filedOn } = firm;
       addFiling(firm, "feed", crd, crd, filedOn, -Date.parse(feedOn) / 86_400_000);
     },
-    /** Ends writing, fills in missing filing dates from indexes, and returns the counts. */
+    /** Ends writing, fills in missing filing dates from indexes, and returns the counts and the newest dates. */
     seal() {
       db.exec(`
         update filing set filed_on = (select filed_on from filed where accession = id)
@@ -223,7 +223,7 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
     *formD(): Iterable<FormD> {
       for (const row of rowsOf("D")) yield formD(row);
     },
-    /** Returns the filings with the given accession numbers, in the same order. */
+    /** Returns the filings with the given accession numbers, in the same order. All must be in the store. */
     formDOf: (accessions: readonly string[]): FormD[] =>
       accessions.map((accession) => formD(find.get("D", accession) as Row)),
     /** Yields each adviser's filings together, by CRD, oldest first. */

@@ -36,9 +36,8 @@ const isLeading = (role: string): boolean => says("managing", role) || says("par
 type Objection = (firm: string, role: string) => string | null;
 
 /**
- * Returns the firms that a filing proposes, with their evidence: first those taken, then those refused, each by
- * confidence. Several may be taken, such as co-sponsors, or a manager named both in a clarification and in an address.
- * The issuer itself always comes last.
+ * Returns the firms that a filing proposes, with their evidence: first those taken, then those refused, both by falling
+ * confidence. Several may be taken, such as co-sponsors. A firm may have several bases. The issuer comes last, refused.
  */
 export function candidatesOf(filing: FormD): Candidate[] {
   const object = objectionsTo(filing);
@@ -95,9 +94,9 @@ interface Entity {
 }
 
 /**
- * Judges the firms among the related persons. Returns them, and the manager or adviser if one is taken. A manager or
- * adviser ranks above a general partner, and both rank above other firms. Among general partners, the shortest base
- * name wins. A firm cannot be an officer or director itself, so one listed as such manages the issuer.
+ * Judges the firms among the related persons. Takes the best by `byPreference`, and those with its stem. Returns all,
+ * and the best as `manager` if its rank is 3. A firm cannot be an officer or director itself, so one listed as such
+ * manages the issuer.
  */
 function entityCandidates(filing: FormD, object: Objection) {
   const found = filing.persons.flatMap((person): Entity[] => {
@@ -208,8 +207,8 @@ function chainIn(text: string): Named[] {
 }
 
 /**
- * Reports whether a part of a text is a firm's name. A name without a legal form needs a title before it and a role
- * after it. `a Delaware limited partnership` is not a name.
+ * Reports whether a part of a text is a firm's name. A name without a legal form needs a title before it and a
+ * sponsor's role beside it. `a Delaware limited partnership` is not a name.
  */
 function isFirm(part: string, isOf: boolean, role: string): boolean {
   if (!/^[\p{Lu}\p{N}]|^[a-z]+[A-Z]/u.test(part) || part.length > 150) return false;
@@ -219,7 +218,7 @@ function isFirm(part: string, isOf: boolean, role: string): boolean {
 
 /**
  * Judges the firms that the texts of a filing name.
- * @param manager related entity that is a manager or adviser, which ranks above a mere general partner
+ * @param manager related entity that is a manager or adviser, which ranks above firms in other roles
  */
 function textCandidates(filing: FormD, objectTo: Objection, manager?: Candidate): Candidate[] {
   const object: Objection = (firm, role) =>
@@ -329,7 +328,7 @@ function chooseStems(meant: readonly Meant[]): ReadonlySet<string> {
   return new Set(areDirect ? stems : []);
 }
 
-/** Judges firms in street lines. A person's counts if the issuer's line names it, or none and all persons' agree. */
+/** Judges firms in street lines. A person's counts if it is the issuer's, or if that is missing and persons' agree. */
 function streetCandidates(filing: FormD, object: Objection): Candidate[] {
   const own = filing.issuers[0]!.place.firmInStreet;
   const theirs = filing.persons.flatMap(({ firmInStreet }) => firmInStreet ?? []);

@@ -13,7 +13,7 @@ export interface Classification {
   isAccommodation: boolean;
 }
 
-/** Returns a word or phrase in a name that means real estate, or null. */
+/** Returns a word or phrase in a name that means real estate, or null. Phrases of `notRealEstate` exclude a name. */
 export function realEstateWord(name: string): string | null {
   const text = ` ${fold(name)} `;
   if (wordsOf("notRealEstate").some((words) => text.includes(` ${words} `))) return null;
@@ -21,7 +21,7 @@ export function realEstateWord(name: string): string | null {
   return words.find((word) => text.includes(` ${word} `)) ?? null;
 }
 
-/** Returns the word in an issuer's name that means a fund, or null. `M2MFUND` counts, `Funding` does not. */
+/** Returns the word or phrase in an issuer's name that means a fund, or null. `M2MFUND` counts, `Funding` does not. */
 function fundWord(name: string): string | null {
   const text = fold(name);
   const program = /\b(?:portfolio|net leased?|income|program|diversified)\b.*\bdst\b/.exec(text);

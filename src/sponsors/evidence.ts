@@ -16,9 +16,9 @@ export interface Candidate {
   confidence: number;
   /** Field of the document, such as `RELATIONSHIPCLARIFICATION`. */
   field: string;
-  /** Sentence or name as filed. */
+  /** Sentence, name or number as filed, or the reason of a correction. */
   text: string;
-  /** Name of the firm as filed. */
+  /** Name of the firm as filed; empty for a correction that assigns no vehicle. */
   firm: string;
   /** Accession number of a Form D, or file and line of a correction. */
   document: string;

@@ -80,8 +80,8 @@ const coreWords = (name: string) => coreOf(name).kept.map(({ word }) => word);
 const textOf = (tokens: readonly Token[]) => tokens.map(({ text }) => text).join(" ");
 
 /**
- * Returns the stem of a firm's name, folded: without parentheses, series, legal form, numerals and role words. Names of
- * one firm and of its vehicles usually have equal stems.
+ * Returns the stem of a firm's name, folded: without parentheses and series, and without legal form, numerals and role
+ * words at its end. Names of one firm and of its vehicles usually have equal stems.
  */
 export const stemOf = (name: string): string => coreOf(name).stem;
 
@@ -108,7 +108,7 @@ export const shortKey = (key: string): string =>
     : `${key.slice(0, 140).toWellFormed()} ${hash("sha256", key, "hex").slice(0, 32)}`;
 
 /**
- * Returns a name in mixed case if it is all capitals or all small letters. Numerals and acronyms keep their capitals.
+ * Returns a name in mixed case if it is all capitals or all small letters. Numerals and acronyms are put in capitals.
  * @param whole name that `name` is part of; its letters decide
  */
 export function readable(name: string, whole = name): string {

@@ -57,7 +57,7 @@ const sum = (amounts: readonly (number | null)[]): number | null => {
   return known.length > 0 && Number.isSafeInteger(total) ? total : null;
 };
 
-/** Adds up the amounts in offerings' latest notices, and finds the earliest first sale. Each is null if not given. */
+/** Adds up the amounts in offerings' latest notices, and finds the earliest first sale. Each is null if not found. */
 export function totalsOf(offerings: readonly Offering[]) {
   const latest = offerings.map((offering) => offering.at(-1)!);
   return {
@@ -149,10 +149,10 @@ export function offeringSignals(offering: Offering, isNewFund: boolean): Signal[
   return signals;
 }
 
-/** Smallest change in assets under management that makes a signal, as a fraction. */
+/** Smallest change in assets under management that makes a signal, as a fraction of the earlier assets. */
 const aumChangeMin = 0.01;
 
-/** Returns the signals of an adviser: what is new in each of its filings. @param filings oldest first. */
+/** Returns an adviser's signals: changed assets, new real-estate funds, new principals. @param filings oldest first. */
 export function adviserSignals(filings: readonly AdviserFiling[]): Signal[] {
   const signals: Signal[] = [];
   const known = new Set<string>();

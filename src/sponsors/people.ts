@@ -57,7 +57,7 @@ export function principalsOf(
   const mentions = [...advisers.flatMap(adviserMentions), ...gp.vehicles.flatMap(vehicleMentions)];
   const aparts = corrections.filter((one) => one.kind === "personApart");
   const fields = corrections.filter((one) => one.kind === "personField");
-  /** Returns the keys and public ids by which corrections may name a person. */
+  /** Returns the keys and public ids by which corrections may name a person. Returns none without such corrections. */
   const idsOf = (keys: readonly string[]) =>
     new Set(aparts.length + fields.length === 0 ? [] : [...keys, ...keys.map(publicId)]);
   /** Corrections that split people, by each resulting person. */
@@ -204,7 +204,8 @@ const crdOf = (person: Person) => person.find(({ crd }) => crd !== null)?.crd ??
 
 /**
  * Groups mentions by person. Two names match if they are equal apart from middle names, or differ by one edit in a word
- * of five letters or more. Different individual CRD numbers or suffixes never match.
+ * of five letters or more. Different individual CRD numbers or suffixes never match. If namesakes have several CRD
+ * numbers, mentions of the name without one form a group of their own.
  */
 function group(mentions: readonly Mention[]): Person[] {
   const byName = [...Map.groupBy(mentions, nameOf)].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -189,7 +189,7 @@ const fileNumbers = (forms: readonly FormD[]) =>
 const ciksOf = ({ filings }: FiledVehicle) =>
   filings.flatMap(({ issuers }) => issuers.map(({ cik }) => cik));
 
-/** Returns a function that finds a vehicle's fund among those of an adviser, by file number or else by name. */
+/** Returns a function that finds a vehicle's fund, if any, among an adviser's funds, by file number or else by name. */
 function fundFinder(funds: readonly AdviserFund[]) {
   const byName = Map.groupBy(funds, ({ name }) => fold(name));
   const offered = funds.flatMap((fund) => fund.formDFiles.map((file) => ({ file, fund })));
@@ -205,7 +205,7 @@ function fundFinder(funds: readonly AdviserFund[]) {
 
 type FindFund = ReturnType<typeof fundFinder>;
 
-/** Returns a GP's funds: those that its adviser reports, with facts from their notices, and those only in notices. */
+/** Returns a GP's funds, largest first: those its adviser reports, with facts from notices, and others from notices. */
 function fundsOf(gp: FiledGp, adviser: AdviserFiling | undefined, findFund: FindFund): Fund[] {
   const vehicles = gp.vehicles.filter(({ kind }) => kind === "fund");
   const offered = Map.groupBy(vehicles, (vehicle) => findFund(vehicle) ?? vehicle);
@@ -238,7 +238,7 @@ function fundsOf(gp: FiledGp, adviser: AdviserFiling | undefined, findFund: Find
   return funds.filter(({ name }) => fold(name) !== "").sort(largestFirst);
 }
 
-/** Reports whether a fund is a feeder of a reported master, which already counts its sales. */
+/** Reports whether a fund is a feeder of a reported master, whose sales already include those of the feeder. */
 const isFeeder = (fund: AdviserFund | undefined, funds: readonly AdviserFund[]): boolean =>
   fund?.isFeeder === true &&
   funds.some(({ fundId }) => fundId !== null && fundId === fund.masterFundId);
@@ -252,7 +252,7 @@ function provenanceOf(gp: FiledGp, latest: AdviserFiling | Firm | undefined): Pa
   );
 }
 
-/** Returns the provenance of a vehicle's link to its GP. Without a link, the vehicle states only itself. */
+/** Returns the provenance of a vehicle's link to its GP. Without a link, it is stated by the latest filing. */
 function linkProvenance(vehicle: FiledVehicle): Partial<Provenance> {
   const { filings, link } = vehicle;
   const filing = link === null ? undefined : filingOf(vehicle, link.evidence);

@@ -2,14 +2,14 @@
  * Resolves sponsors: finds out which firm is behind each issuer, and which firms are one GP.
  *
  * 1. Every filing is classified. Real-estate filings are grouped by issuer: each issuer is a vehicle, with one CIK.
- * 2. The best evidence decides who is a vehicle's sponsor: a correction; the file number of its offering in an
- *    adviser's Form ADV; a firm named in a text or among the related persons; or a fund of its name in only one
- *    adviser's Form ADV, if a second fact agrees.
- * 3. Firms become GPs. Firms with the same stem are one GP if they share a state, an address or a person. A firm is an
- *    adviser if only one adviser in its state has its name. Name and state never merge two CRD numbers into one GP.
+ * 2. The best evidence, if sure enough, decides who is a vehicle's sponsor: a correction; the file number of its
+ *    offering in an adviser's Form ADV; a firm named in a text, among related persons or as the master of a series; or
+ *    a fund of the vehicle's name in only one adviser's Form ADV, if a second fact agrees.
+ * 3. Firms become GPs. Firms with a common stem are one GP if they share an address or person. In one state, a stem of
+ *    several words or an equal name is enough. A firm is an adviser if only one adviser in its state has its name. Only
+ *    a correction merges two CRD numbers into one GP.
  * 4. Vehicles without a named sponsor join a GP if its vehicles, and no other GP's, share an address and a person with
- *    them. If no GP's vehicles do, several that share both become a GP named after the words that begin all their
- *    names.
+ *    them. If no GP's do, several that share both become a GP named after the words that begin all their names.
  * 5. Advisers that invest in real estate are GPs even without a vehicle. The feed of firms alone makes nobody a GP.
  *
  * The result depends on the rows alone, not on their order.
@@ -102,7 +102,7 @@ const crdKey = (crd: string) => `crd:${crd}`;
 const cikKey = ({ cik }: Vehicle) => `cik:${cik}`;
 const byNumber = (a: string, b: string) => Number(a) - Number(b);
 
-/** Keeps the houses found so far, and merges those that share a key. */
+/** Keeps the houses found so far. `add` merges those that share a key. */
 function openHouses(
   { publicId }: ResolveOptions,
   { names }: Advisers,
@@ -164,7 +164,7 @@ function openHouses(
     addAdviser,
     /**
      * Adds a vehicle with its best evidence, and merges the houses that share a key with it. If that would merge two
-     * CRD numbers, houses with a CRD number stay apart.
+     * CRD numbers, houses with a CRD number other than that of the evidence stay apart.
      */
     add(vehicle: PlacedVehicle, evidence: NonNullable<PlacedVehicle["best"]>): void {
       const keys = houseKeys(vehicle, evidence);
@@ -246,7 +246,7 @@ function openHouses(
   };
 }
 
-/** Returns the keys of a vehicle. Vehicles that share a key belong to one house. */
+/** Returns the keys of a vehicle. Vehicles that share one belong to one house, unless that would merge CRD numbers. */
 function houseKeys({ filings }: PlacedVehicle, { stem, firm }: Candidate): string[] {
   const own = (value: string) => `${stem}|${value}`;
   const keys = filings.flatMap(({ addressHash, people }) => [
@@ -261,7 +261,7 @@ function houseKeys({ filings }: PlacedVehicle, { stem, firm }: Candidate): strin
 /** Maximum number of filings with one address or person. If more have it, it is taken for a service firm's. */
 const hubFilings = 60;
 
-/** Joins vehicles without a named sponsor to vehicles that share an address and a person with them. */
+/** Applies step 4: joins vehicles without a named sponsor to a GP, by an address and a person that they share. */
 function joinClusters(
   vehicles: readonly PlacedVehicle[],
   houses: ReturnType<typeof openHouses>,
@@ -300,7 +300,7 @@ function joinClusters(
   }
 }
 
-/** Returns the groups of vehicles that sets connect, each sorted by CIK. */
+/** Returns the groups of two or more vehicles that sets connect, each sorted by CIK. */
 function connected(sets: Iterable<ReadonlySet<PlacedVehicle>>): PlacedVehicle[][] {
   const groupOf = new Map<PlacedVehicle, Set<PlacedVehicle>>();
   for (const set of sets) {
@@ -313,7 +313,7 @@ function connected(sets: Iterable<ReadonlySet<PlacedVehicle>>): PlacedVehicle[][
     .map((group) => [...group].sort((a, b) => (a.cik < b.cik ? -1 : 1)));
 }
 
-/** Returns the words that begin all vehicles' names. Returns null for one vehicle, or if the words identify nobody. */
+/** Returns the words that begin all vehicles' names. Returns null for one vehicle, an address or unspecific words. */
 function commonBeginning(vehicles: readonly PlacedVehicle[]): string | null {
   const names = vehicles.map(({ filings }) => filings.at(-1)!.name);
   if (names.length < 2 || names.some(isAddressLike)) return null;

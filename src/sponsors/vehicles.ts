@@ -33,7 +33,7 @@ export interface Vehicle<F = Pick<FormD, "accession">> extends Classification {
 
 /** Candidate with its CRD number. */
 interface Weighed extends Candidate {
-  /** Null if no known adviser matches, or several do. */
+  /** Null unless the firm was matched to exactly one known adviser. */
   crd: string | null;
 }
 
@@ -44,7 +44,7 @@ type FilingFacts = Judged["facts"];
 export type PlacedVehicle = Vehicle<FilingFacts>;
 
 export interface ResolvedGp<F = Pick<FormD, "accession">> {
-  /** `crd:N`, else `cik:` and the lowest CIK of its vehicles. */
+  /** `crd:` and its lowest CRD number, else `cik:` and the lowest CIK of its vehicles. */
   key: string;
   name: string;
   legalName: string | null;
@@ -87,7 +87,7 @@ export function indexAdvisers(filings: Filings) {
   const byName: Finder = new Map();
   /** Address hashes and folded names of owners and partners, by CRD number, as lines. Sets take far more memory. */
   const facts = new Map<string, string>();
-  /** CRD numbers of advisers with at least half of their funds in real estate. */
+  /** CRD numbers of advisers whose latest filing has at least half of its funds in real estate. */
   const realEstateAdvisers = new Set<string>();
   /** Folded file numbers and names of real-estate funds. */
   const realEstateFunds = new Set<string>();
@@ -147,7 +147,7 @@ export function weigh(filing: FormD, advisers: Advisers): Weighed[] {
   return [...adviserCandidates(filing, advisers), ...named];
 }
 
-/** Returns the taken candidate with a stem and the highest confidence, the first among equals. Returns null if none. */
+/** Returns the taken candidate of the highest confidence, the first among equals, or null. Ignores empty stems. */
 export const bestOf = <C extends Candidate>(candidates: readonly C[]): C | null =>
   candidates
     .filter(({ isTaken, stem }) => isTaken && stem !== "")
