@@ -105,7 +105,7 @@ type Part<T extends PartTable> = NonNullable<ReturnType<(typeof partReaders)[T]>
 
 export type RelatedPerson = Part<"RELATEDPERSONS">;
 
-/** Rows of a filing, by table; the primary issuer first. A FormD has at least one issuer. */
+/** Rows of a filing, by table. A primary issuer comes first. A FormD has at least one issuer. */
 type Parts = { [T in PartTable]: Part<T>[] };
 
 const noParts = () =>
@@ -171,7 +171,7 @@ export function addTable(files: QuarterFiles, table: QuarterTable, file: TableFi
   files[table] = file;
 }
 
-/** Maximum bytes of a quarter to join at once. A larger quarter is read several times, each time for other filings. */
+/** Maximum number of bytes to join at once. A larger quarter is read several times, each time for other filings. */
 const passBytes = 12 * 1024 * 1024;
 
 /**

@@ -127,7 +127,7 @@ export const investsInRealEstate = (
   ) ||
   [legalName, businessName, ...otherNames].some((name) => name && realEstateWord(name) !== null);
 
-/** Returns a function that finds the values whose phrases occur in a folded text. */
+/** Returns a function that finds the values whose phrases occur in a folded text with spaces around it. */
 function matcherOf<V extends string>(list: Readonly<Record<string, readonly string[]>>) {
   const patterns = Object.entries(list).map(
     ([value, phrases]) => [value as V, new RegExp(` (?:${phrases.join("|")}) `)] as const,

@@ -31,7 +31,7 @@ export interface Candidate {
 
 export const dealOnly = "it is named after this deal";
 
-/** Makes a candidate. @param given `why` is the reason for taking it; `refusal`, if given, that for refusing it. */
+/** Makes a candidate, refused if there is a `refusal`. The refusal `dealOnly` changes its basis and confidence. */
 export function candidateOf(
   document: string,
   given: Pick<Candidate, "basis" | "field" | "text" | "firm" | "why"> &

@@ -97,7 +97,7 @@ export function principalsOf(
     .sort((a, b) => (a.principal.id < b.principal.id ? -1 : 1));
 }
 
-/** Returns as evidence the filings that name a person, newest first. A subject's sentence appears only once. */
+/** Returns the filings that name a person, as evidence, newest first. A subject's sentence appears only once. */
 function namesOf(person: Person): Evidence[] {
   const byDate = person.toSorted((a, b) => Number(a.date < b.date) - Number(a.date > b.date));
   const said = ({ subject, field, text }: Mention) => [subject, field, text].join("\n");
@@ -243,8 +243,8 @@ function isSpelling(name: string, other: string): boolean {
 }
 
 /**
- * Gives each person an id and a list of other keys to claim. The id is the person's lowest key. If several share that
- * key, each gets it with an individual CRD number, or else the first free key of their own, or else the shared key with
+ * Gives each person an id and a list of other keys to claim. The id is the person's lowest key. If several people share
+ * that key, the id is the key with the person's CRD number, or else the person's first free key, or else the key with
  * a number. A key that several could claim goes to the person whose id it is, or else to the one with the better link,
  * or else to the one with the lower key.
  */

@@ -140,7 +140,7 @@ export function weigh(filing: FormD, advisers: Advisers): Weighed[] {
   const { state } = filing.issuers[0]!.place;
   const named = candidatesOf(filing).map((candidate) => {
     const keys = candidate.isTaken && state !== null ? nameKeys(candidate.firm, state) : [];
-    // The only adviser in the state with the name of the firm.
+    // A key that several advisers share finds none of them.
     const crd = keys.flatMap((key) => advisers.byName.get(key) ?? [])[0] ?? null;
     return { ...candidate, crd };
   });
