@@ -333,7 +333,7 @@ function decodedLines(bytes: Buffer): string[] {
     .map((line) => decoded(Buffer.from(line, "latin1")));
 }
 
-/** Maximum size of a filing, in bytes. The largest real ones, with 100 persons and issuers each, are below a tenth. */
+/** Maximum size of a filing, in bytes. The largest real ones, with 100 persons and 100 issuers, are under a tenth. */
 const filingBytesMax = 4 * 1024 * 1024;
 export const depthMax = 20;
 

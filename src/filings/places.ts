@@ -155,7 +155,7 @@ const withoutHeader = /^"?\d{3,5}"?,"?\d{4,5}"?,[^,\n]*,"?[A-Z]{2}"?(?:[,\r\n]|$
 
 type Column = keyof typeof columns.aliases;
 
-/** Kind and delimiter of a table, the places of its columns, and the index of its first row below the header. */
+/** Kind and delimiter of a table, the places of its columns, and the index of its first row of data. */
 interface Layout {
   kind: "zip_county" | "county_cbsa";
   delimiter: string;

@@ -192,7 +192,7 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
       const reference = "referenceId" in row ? row.referenceId : "";
       return addPart(row.filingId, row.kind, reference, JSON.stringify(row));
     },
-    /** Adds a firm from a feed. Keeps the firm as of its newest feed. @param feedOn date of the feed. */
+    /** Adds a firm from a feed. Keeps the version in the newest feed. @param feedOn date of the feed. */
     addFirm(firm: Firm, feedOn: string): void {
       const { crd, filedOn } = firm;
       addFiling(firm, "feed", crd, crd, filedOn, -Date.parse(feedOn) / 86_400_000);

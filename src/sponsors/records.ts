@@ -252,7 +252,7 @@ function provenanceOf(gp: FiledGp, latest: AdviserFiling | Firm | undefined): Pa
   );
 }
 
-/** Returns the provenance of a vehicle's link to its GP. Without a link, it is stated by the latest filing. */
+/** Returns the provenance of a vehicle's link to its GP. Without a link, cites the latest filing as `stated`. */
 function linkProvenance(vehicle: FiledVehicle): Partial<Provenance> {
   const { filings, link } = vehicle;
   const filing = link === null ? undefined : filingOf(vehicle, link.evidence);
