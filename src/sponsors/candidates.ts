@@ -328,7 +328,7 @@ function chooseStems(meant: readonly Meant[]): ReadonlySet<string> {
   return new Set(areDirect ? stems : []);
 }
 
-/** Judges firms in street lines. A person's counts if the issuer's is the same, or is missing and all persons' agree. */
+/** Judges firms in street lines. A person's counts if the issuer's is the same, or missing and all persons' agree. */
 function streetCandidates(filing: FormD, object: Objection): Candidate[] {
   const own = filing.issuers[0]!.place.firmInStreet;
   const theirs = filing.persons.flatMap(({ firmInStreet }) => firmInStreet ?? []);
