@@ -1,31 +1,16 @@
 /** Legal forms in names of firms, such as `LLC`: which words they are, and a name without them. */
 
+/** Forms that stand for themselves. */
+const ownForms = "llc lp llp lllp inc corp co ltd plc gmbh kg ag sa sarl bv nv pte pty".split(" ");
 /** Forms as folded text, each with the one spelling that stands for it. */
 const formOf: Readonly<Record<string, string>> = {
-  llc: "llc",
-  lp: "lp",
-  llp: "llp",
-  lllp: "lllp",
+  ...Object.fromEntries(ownForms.map((form) => [form, form])),
   lc: "llc",
   pllc: "llc",
-  inc: "inc",
   incorporated: "inc",
-  corp: "corp",
   corporation: "corp",
-  co: "co",
   company: "co",
-  ltd: "ltd",
   limited: "ltd",
-  plc: "plc",
-  gmbh: "gmbh",
-  kg: "kg",
-  ag: "ag",
-  sa: "sa",
-  sarl: "sarl",
-  bv: "bv",
-  nv: "nv",
-  pte: "pte",
-  pty: "pty",
 };
 
 /** Forms of several words, as folded text, each with its short spelling. */
