@@ -35,7 +35,7 @@ export async function writeWorkbook(
   const linked = kinds.filter((kind) => kind !== "gp");
   const links = linked.reduce((sum, kind) => sum + source.countLinks(kind), 0);
   const { records } = source.generation;
-  for (const kind of kinds) refuseTooMany(allKinds[kind].sheet, records[kind]);
+  for (const kind of kinds) refuseTooMany(allKinds[kind].label, records[kind]);
   if (kinds.includes("gp")) refuseTooMany(fundsName, source.countFunds());
   refuseTooMany(linksName, links);
   const sheets: Sheet[] = [
@@ -114,7 +114,7 @@ function aboutSheet(
         "Filters",
         kinds.length === recordKinds.length ? "none: all records" : `only ${kinds.join(", ")}`,
       ],
-      ...kinds.map((kind) => [`Records: ${allKinds[kind].sheet}`, generation.records[kind]]),
+      ...kinds.map((kind) => [`Records: ${allKinds[kind].label}`, generation.records[kind]]),
       ...Array.from(sources(), ([name, importedAt]) => [
         "Source of the data",
         `${name}, imported ${importedAt}`,
@@ -147,7 +147,7 @@ export function recordSheet(
         return isDate ? momentOf(text as string | null) : text;
       });
   }
-  return { name: allKinds[kind].sheet, headings: columns.map(({ name }) => name), rows: rows() };
+  return { name: allKinds[kind].label, headings: columns.map(({ name }) => name), rows: rows() };
 }
 
 export function fundsSheet(gps: Iterable<RecordMembers>): Sheet {

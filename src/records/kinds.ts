@@ -7,9 +7,7 @@ interface Kind {
   singular: string;
   /** Heading of a list. */
   title: string;
-  /** Sheet name in a workbook. */
-  sheet: string;
-  /** Label of its list on pages. */
+  /** Label of its list on pages, and of its sheet in a workbook. */
   label: string;
   /** Nouns in sentences on pages. */
   nouns: readonly [one: string, many: string];
@@ -25,7 +23,6 @@ export const kinds = {
     prefix: "gp",
     singular: "GP",
     title: "General Partners",
-    sheet: "GPs",
     label: "GPs",
     nouns: ["GP", "GPs"],
     path: "/browse/gps",
@@ -35,7 +32,6 @@ export const kinds = {
     prefix: "pr",
     singular: "principal",
     title: "Principals",
-    sheet: "People",
     label: "People",
     nouns: ["person", "people"],
     path: "/browse/people",
@@ -45,7 +41,6 @@ export const kinds = {
     prefix: "sg",
     singular: "signal",
     title: "Signals",
-    sheet: "Signals",
     label: "Signals",
     nouns: ["signal", "signals"],
     path: "/browse/signals",
@@ -55,7 +50,6 @@ export const kinds = {
     prefix: "pj",
     singular: "project",
     title: "Projects",
-    sheet: "Projects",
     label: "Projects",
     nouns: ["project", "projects"],
     path: "/browse/projects",
