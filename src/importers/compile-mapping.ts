@@ -4,7 +4,7 @@ import {
   type CanonicalRecord,
   namedGpPrefix,
   type RecordFault,
-  type RecordName,
+  type SourceEntry,
 } from "#records/canonical.ts";
 import { fold } from "#records/fold.ts";
 import { splitName } from "#records/legal-forms.ts";
@@ -33,16 +33,6 @@ import { readNumber } from "./numbers.ts";
 
 export type CompiledMapping = ReturnType<typeof compileMapping>;
 
-/** Content of a row. Everything but the faults is empty if there are any. */
-interface RowReading {
-  records: CanonicalRecord[];
-  namedGps: CanonicalGp[];
-  known?: string;
-  /** Records that the row removes. */
-  deleted: RecordName[];
-  faults: RecordFault[];
-}
-
 /** Compiles a mapping. @param mapping mapping without faults, from `readMapping`. */
 export function compileMapping(mapping: Mapping) {
   /** Columns that the file must have, in the order in which `read` expects their cells. */
@@ -60,7 +50,8 @@ export function compileMapping(mapping: Mapping) {
   const readNamedGps = mapping.named_gps && compileNamedGps(mapping.named_gps, context);
 
   const { known } = mapping.named_gps ?? {};
-  const read = (cells: Cells): RowReading => {
+  /** Reads the content of a row. If there are faults, everything else is empty. */
+  const read = (cells: Cells): Omit<SourceEntry, "file" | "line"> => {
     const faults: RecordFault[] = [];
     const made = blocks.map((block) => block(cells, faults));
     const records = made.flatMap(({ record }) => record ?? []);
@@ -77,13 +68,8 @@ export function compileMapping(mapping: Mapping) {
   return { columns, read };
 }
 
-/** Function that turns a row into a record, the name of a record to remove, or nothing. */
-type ReadBlock = (
-  cells: Cells,
-  faults: RecordFault[],
-) => { record?: CanonicalRecord; deleted?: RecordName };
-
-function compileBlock(block: RecordBlock, context: MappingContext): ReadBlock {
+/** Compiles a function that turns a row into a record, the name of a record to remove, or nothing. */
+function compileBlock(block: RecordBlock, context: MappingContext) {
   const applies = compileCondition(block.when, context) ?? (() => true);
   const isDeleted = compileCondition(block.deleted, context) ?? (() => false);
   const readId = compileField(block.id, idField, context);
@@ -91,7 +77,7 @@ function compileBlock(block: RecordBlock, context: MappingContext): ReadBlock {
   const readers = writtenFields(block.fields).map(
     ([path, written]) => [path, compileField(written, known.get(path) as Field, context)] as const,
   );
-  return (cells, faults) => {
+  return (cells: Cells, faults: RecordFault[]) => {
     if (!applies(cells)) return {};
     const id = orFault(
       "id",
@@ -258,23 +244,17 @@ interface MappingContext {
   separate?: (text: string) => string[];
 }
 
-/**
- * Function that returns a field's value, or a list for a list field. Returns undefined if the value is missing, and
- * Unreadable if a cell is not valid.
- */
-type ReadField = (cells: Cells) => unknown;
-
 function sourcesOf(written: Written | Written[]): SourceOfField[] {
   return [written].flat().map((one) => (typeof one === "string" ? { column: one } : one));
 }
 
-function compileField(
-  written: Written | Written[],
-  field: Field,
-  context: MappingContext,
-): ReadField {
+/**
+ * Compiles a function that returns a field's value, or a list for a list field. It returns undefined if the value is
+ * missing, and Unreadable if a cell is not valid.
+ */
+function compileField(written: Written | Written[], field: Field, context: MappingContext) {
   const readers = sourcesOf(written).map((source) => compileSource(source, field, context));
-  return (cells) => {
+  return (cells: Cells): unknown => {
     const values = new Set<unknown>();
     for (const read of readers) {
       const found = read(cells);
@@ -317,7 +297,7 @@ interface SourceText {
 }
 
 function textsOf(source: SourceOfField, field: Field, context: MappingContext): SourceText[] {
-  if (source.template !== undefined) return [templateText(source.template, source, field, context)];
+  if (source.template !== undefined) return [templateText(source, field, context)];
   const columns = source.columns ?? (source.column === undefined ? [] : [source.column]);
   return columns.map((column) => {
     const slot = context.slotOf(column);
@@ -325,14 +305,9 @@ function textsOf(source: SourceOfField, field: Field, context: MappingContext): 
   });
 }
 
-function templateText(
-  written: string,
-  source: SourceOfField,
-  field: Field,
-  context: MappingContext,
-): SourceText {
+function templateText(source: SourceOfField, field: Field, context: MappingContext): SourceText {
   const missing = missingOf(source, context);
-  const parts = (parseTemplate(written) ?? []).map((part, at) => {
+  const parts = (parseTemplate(source.template!) ?? []).map((part, at) => {
     if (typeof part === "string") return part;
     // A cell after the beginning must not add a slash or a question mark to an address.
     const escape = field.kind === "link" && at > 0 ? encodeURIComponent : String;
