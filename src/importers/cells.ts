@@ -30,9 +30,7 @@ export function titleCase(text: string): string {
   if (/\p{Ll}/u.test(text)) return text;
   return text
     .toLowerCase()
-    .replace(/(^|[^\p{L}\p{M}\p{N}'’])(\p{L})/gu, (_, before: string, letter: string) => {
-      return before + letter.toUpperCase();
-    });
+    .replace(/(?<![\p{L}\p{M}\p{N}'’])\p{L}/gu, (letter) => letter.toUpperCase());
 }
 
 /** A column in a template such as `{First Name} {Middle Name?} {Last Name}`. */
