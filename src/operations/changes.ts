@@ -102,21 +102,7 @@ export const changesOfRequest = 100;
 const keptMax = 20;
 
 /** Part of a step to send. */
-export interface StepPart {
-  from: string;
-  to: string;
-  /** Full path, without a query. */
-  path: string;
-  file: string;
-  start: number;
-  end: number;
-  /** Number of changes in the whole step. */
-  total: number;
-  limit: number | null;
-  offset: number;
-  /** Number of requests that the part counts as. */
-  requests: number;
-}
+export type StepPart = ReturnType<typeof findStep>;
 
 const notFetched = "This server has not fetched this step yet. Try again in 5 seconds.";
 
@@ -137,7 +123,7 @@ export function findStep(
   source: ChangesSource,
   served: string,
   { name, queryText, greatestRequest, operations }: StepOrder,
-): StepPart {
+) {
   const [, from, to] = stepShape.exec(name) ?? [];
   const kept = source.list(served).filter(({ step }) => step !== null);
   const publication = kept.find((one) => one.from === from && one.version === to);
@@ -154,12 +140,15 @@ export function findStep(
   return {
     from: from!,
     to: to!,
+    /** Full path, without a query. */
     path,
     file: source.stepPath(from!, to!),
     ...step.placeOf(offset, sent),
+    /** Number of changes in the whole step. */
     total: step.changes,
     limit: limit === Infinity ? null : limit,
     offset,
+    /** Number of requests that the part counts as. */
     requests: Math.max(1, Math.ceil(sent / changesOfRequest)),
   };
 }
