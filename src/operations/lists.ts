@@ -31,12 +31,7 @@ function filtersOn(name: string, condition: Condition<never>): Filters {
     case "ofOneGp":
       return { [name]: gpFilters[name as keyof typeof gpFilters] };
     case "name":
-      return {
-        [name]: declared(name, ownNameMeaning, {
-          form: "text",
-          lengthMax: gpFilters.gp_name.lengthMax,
-        }),
-      };
+      return { [name]: declared(name, ownNameMeaning, ownNameRules) };
     case "id":
       return { [name]: repeated(name, "Id of the record.", idRules) };
     case "gpId":
@@ -49,6 +44,7 @@ function filtersOn(name: string, condition: Condition<never>): Filters {
 }
 
 const ownNameMeaning = "Part of the name: all words must occur in it, as for `gp_name`.";
+const ownNameRules = { form: "text", lengthMax: gpFilters.gp_name.lengthMax } as const;
 const idRules = { valuesMax: parameterBounds.idsMax } as const;
 
 const equalityRules = ({ as, values }: Equality<never>): Partial<DeclaredFilter> =>
