@@ -1,5 +1,5 @@
 /** Members that several kinds of record share. */
-import { Type, type Static, type TArray, type TOptional, type TString } from "./schema.ts";
+import { Type, type Static } from "./schema.ts";
 import { decimal, id, label, link, list, oneOf, orNull, text, time } from "./fields.ts";
 import { equality, onMembers } from "./filterable.ts";
 import { eachOf } from "./kinds.ts";
@@ -30,12 +30,9 @@ export const isInvented = (sources: Sources): boolean =>
   sources.every(([name]) => name === demoSource);
 
 export const ExternalIds = Type.Object(
-  Object.fromEntries(
-    externalIdKeys.map((key) => [
-      key,
-      Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 100 }))),
-    ]),
-  ) as Record<(typeof externalIdKeys)[number], TOptional<TArray<TString>>>,
+  eachOf(externalIdKeys, () =>
+    Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 100 }))),
+  ),
   { description: "Known ids in other registers, by register.", additionalProperties: false },
 );
 export type ExternalIds = Static<typeof ExternalIds>;

@@ -1,7 +1,7 @@
 /** Makes JSON Schemas with TypeBox's static types without loading TypeBox: a server validates no records. */
 import type TypeBox from "typebox";
 
-export type { Static, TArray, TObject, TOptional, TProperties, TSchema, TString } from "typebox";
+export type { Static, TObject, TProperties, TSchema } from "typebox";
 
 type Maker = Pick<
   typeof TypeBox,
