@@ -19,7 +19,7 @@
 import type { LiveKey } from "#keys/key-verifier.ts";
 import type { Counters, QuotaStatus } from "#limits/counters.ts";
 import { clientNetwork } from "#limits/client-network.ts";
-import { failedKeys, type KeyedLimit } from "#limits/keyed-limit.ts";
+import type { KeyedLimit } from "#limits/keyed-limit.ts";
 import { type Quotas, withDefaults } from "#limits/policy.ts";
 import { limitProblem, notCountedProblem, quotaProblem } from "#limits/quota-problem.ts";
 import { internalError, Problem } from "#problems.ts";
@@ -209,7 +209,7 @@ function countFailure(checks: GatewayDependencies, problem: Problem, client: Cli
   if (problem.status !== 401) return problem;
   const status = checks.failedKeys.take(clientNetwork(client.address()));
   if (status.admitted) return problem;
-  return limitProblem(failedKeys, "wrong keys came from your address", status);
+  return limitProblem("wrong keys came from your address", status);
 }
 
 const demoKeyForwarded = () =>

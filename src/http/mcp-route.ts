@@ -40,11 +40,7 @@ function openMessages(http: HttpDependencies) {
     exchange.quotaHeaders = quotaHeaders(counted!);
     const status = uncounted.take(asker!.accountNumber);
     if (!status.admitted)
-      throw limitProblem(
-        mcpMessages,
-        "messages that call no tool were sent with your account's keys",
-        status,
-      );
+      throw limitProblem("messages that call no tool were sent with your account's keys", status);
   }
 
   return async function serve(exchange: Exchange): Promise<void> {

@@ -3,7 +3,7 @@
  */
 import { Problem, unavailable } from "#problems.ts";
 import type { QuotaStatus, WindowStatus } from "./counters.ts";
-import type { KeyedPolicy, LimitStatus } from "./keyed-limit.ts";
+import type { LimitStatus } from "./keyed-limit.ts";
 
 /**
  * Returns the problem for a request that the counters refused.
@@ -31,11 +31,7 @@ export const notCountedProblem = (): Problem =>
  * Returns the problem for an event that a limit refused. The limit's window must be a minute, because the text says so.
  * @param counted words for the events, such as "wrong keys came from your address".
  */
-export const limitProblem = (
-  policy: KeyedPolicy,
-  counted: string,
-  { retryAfterSeconds }: LimitStatus,
-): Problem =>
+export const limitProblem = (counted: string, { policy, retryAfterSeconds }: LimitStatus) =>
   new Problem(
     "quota-exceeded",
     `${policy.quota} ${counted} within a minute. ${tryAgain(retryAfterSeconds)}`,
