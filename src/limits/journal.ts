@@ -286,11 +286,18 @@ function openSegments(
   };
 
   return {
-    /** Writes records. Returns how many were written completely. @throws if nothing can be written. */
+    /**
+     * Writes records. Returns how many were written completely. If a full disk cuts a record off, the next call writes
+     * it again at the same offset, where a reader looks for it.
+     * @throws if nothing can be written.
+     */
     write(records: Buffer, now: number): number {
       const segment = segmentFor(now);
       newestMicroseconds = now;
-      return writeRecords(segment, records);
+      const written = writeSync(segment.fd, records, 0, records.length, segment.bytes);
+      const whole = Math.floor(written / recordBytes);
+      segment.bytes += whole * recordBytes;
+      return whole;
     },
     /** Syncs the written records to the disk. Rejects if that fails, or if no file could be created. */
     async sync() {
@@ -345,18 +352,6 @@ function createSegment(path: string, bootId: string): Segment {
     throw error;
   }
   return { path, fd, bytes: headerBytes, synced: Promise.resolve(), isInFolder: false };
-}
-
-/**
- * Writes records. Returns how many were written completely. If a full disk cuts a record off, the next call writes it
- * again at the same offset, where a reader looks for it.
- * @throws if the disk accepts nothing.
- */
-function writeRecords(segment: Segment, records: Buffer): number {
-  const written = writeSync(segment.fd, records, 0, records.length, segment.bytes);
-  const whole = Math.floor(written / recordBytes);
-  segment.bytes += whole * recordBytes;
-  return whole;
 }
 
 /** Syncs everything written so far to the disk and, the first time, the folder. */

@@ -29,7 +29,13 @@ export function inTimeOfThisRun(
       last === null || content.bootId === bootId
         ? 0
         : now.monotonicMicroseconds - elapsedMicroseconds(last, now) - last.monotonicMicroseconds;
-    collect(content, shift, now.monotonicMicroseconds, collected);
+    for (let place = 0; place < content.count; place++) {
+      const converted = content.monotonicMicroseconds[place]! + shift;
+      // Never later than now, because a window would count such a request for longer than its own length.
+      const time = Math.min(now.monotonicMicroseconds, converted);
+      if (now.monotonicMicroseconds - time >= dayMicroseconds) continue;
+      collected.getOrInsertComputed(content.accounts[place]!, () => []).push(time);
+    }
     const newest = (content.last?.monotonicMicroseconds ?? Number.NEGATIVE_INFINITY) + shift;
     segments.push({ path, newestMicroseconds: Math.min(now.monotonicMicroseconds, newest) });
   }
@@ -48,20 +54,6 @@ function lastOfEachBoot(contents: Iterable<SegmentContent>): Map<string | null, 
       lasts.set(bootId, last);
   }
   return lasts;
-}
-
-function collect(
-  content: SegmentContent,
-  shift: number,
-  now: number,
-  into: Map<number, number[]>,
-): void {
-  for (let place = 0; place < content.count; place++) {
-    // Never later than now, because a window would count such a request for longer than its own length.
-    const time = Math.min(now, content.monotonicMicroseconds[place]! + shift);
-    if (now - time >= dayMicroseconds) continue;
-    into.getOrInsertComputed(content.accounts[place]!, () => []).push(time);
-  }
 }
 
 /** Readings of both clocks at one moment. */

@@ -67,12 +67,6 @@ export const probe: readonly Group[] = [{ account: 1, quotas: defaultQuotas, req
 /** Behaviour during an outage: every instance counts by itself, or requests are refused. */
 type OutageMode = "local" | "deny";
 
-interface SharedCounters extends Counters {
-  /** Returns `shared` while the engine counts, otherwise the outage mode. */
-  mode(): "shared" | OutageMode;
-  close(): void;
-}
-
 export interface SharedCountersOptions {
   engine: Engine;
   outage: OutageMode;
@@ -108,7 +102,7 @@ export async function openSharedCounters({
   clock,
   onFault,
   patience: chosen,
-}: SharedCountersOptions): Promise<SharedCounters> {
+}: SharedCountersOptions) {
   const patience = { connection: 500, charge: 1000, retry: 250, ...chosen };
   // Every request that this instance admitted, wherever it was counted, because in an outage no account may exceed its
   // quota here.
@@ -285,8 +279,9 @@ export async function openSharedCounters({
       engine.disconnect();
       own.close();
     },
+    /** Returns `shared` while the engine counts, otherwise the outage mode. */
     mode: () => (state === "shared" ? "shared" : outage),
-  };
+  } satisfies Counters & { mode(): "shared" | OutageMode };
 }
 
 /** Requests that are decided together, with the promise of each. */

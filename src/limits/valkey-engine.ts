@@ -157,7 +157,8 @@ async function openConnection(url: string) {
   const { createClient, createCluster, RedisClient } = await import("@redis/client");
   const { socket, ...account } = RedisClient.parseURL(url.replace(/^valkey/, "redis"));
   const { host, port = 6379, tls } = socket as { host: string; port?: number; tls: boolean };
-  const placeOfUrl = placeOf(url);
+  const named = new URL(url);
+  const placeOfUrl = `${named.protocol}//${named.host}${named.pathname}`;
   let isCluster = false;
   /** Returns the name of the server, or of the whole cluster, because the node that fails is not always known. */
   const place = () => (isCluster ? `the cluster of ${placeOfUrl}` : placeOfUrl);
@@ -358,11 +359,6 @@ async function probe(send: Connection["send"], ofParts: readonly number[]): Prom
     if (!(error as Error).message.startsWith("CROSSSLOT")) throw error;
     return false;
   }
-}
-
-function placeOf(url: string): string {
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname}`;
 }
 
 /**
