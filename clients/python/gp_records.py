@@ -621,11 +621,11 @@ class Project(TypedDict):
     # Status of the project.
     #
     # - `planned`: Announced, and not yet permitted or financed.
-    # - `raising`: Its capital is being raised; in a filing, not all of its offering is reported sold.
+    # - `raising`: Its capital is being raised; if a filing is the source, its offering is not reported as fully sold.
     # - `entitled`: Its use of the land is approved, and work has not begun.
     # - `under_construction`: Work on the site is in progress.
     # - `completed`: Construction or renovation is finished.
-    # - `closed`: The purchase or the offering is closed; in a filing, nothing of it remains to be sold.
+    # - `closed`: The purchase or the offering is closed; if a filing is the source, its offering is reported as fully sold.
     # - `on_hold`: Work or planning has stopped for now.
     # - `cancelled`: The project was given up.
     # - `unknown`: The source does not say.

@@ -61,7 +61,7 @@ export const database: Check = {
       });
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      return [fail(error.message, "Do what this line says, then run doctor again.")];
+      return [fail(error.message, "Do what the message says, then run doctor again.")];
     }
   },
 };
@@ -82,7 +82,7 @@ export const counters: Check = {
       return [ok(`${engine.place} counts for all instances`)];
     } catch (error) {
       const found = sentenceOf(error as Error, engine.place).replace(/\.$/, "");
-      return [fail(found, "Fix what this line names, then run doctor again.")];
+      return [fail(found, "Correct what the message names, then run doctor again.")];
     } finally {
       engine.disconnect();
     }

@@ -69,8 +69,7 @@ const countOpenFiles = (): number | null =>
 /** Returns the soft limit on open files. Returns Infinity if there is none, and null if it is unknown. */
 export const openFilesMax = (): number | null =>
   readable(() => {
-    const [, soft] =
-      /^Max open files +(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8"))!;
+    const [, soft] = /^Max open files +(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8"))!;
     return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
   });
 

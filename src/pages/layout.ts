@@ -42,7 +42,7 @@ interface PageContent {
 export interface Side {
   /** Name of the section of the site that this navigation is for, such as `Docs`. */
   name: string;
-  /** The page's label, on the line that unfolds if there is no room for the side. */
+  /** Label of the page, shown after `name` on the line that opens the navigation on a narrow screen. */
   label: string;
   links: Part;
 }
