@@ -57,9 +57,10 @@ const slopeMax = mebibyte;
 /**
  * What the resident set may grow by in the second half of a run although nothing leaks. Readings of one state differ by
  * 2 MiB, and compiled code and the allocator's reserves go on to take 9 MiB between 10,000 and 20,000 requests, 3 MiB
- * between 50,000 and 100,000, then nothing more up to 200,000.
+ * between 50,000 and 100,000, then nothing more up to 200,000. On a busy machine they take 7 MiB between 50,000 and
+ * 120,000, while what is held grows by less than one.
  */
-const rssNoiseAfter = (requests: number) => (requests < 40_000 ? 16 : 8) * mebibyte;
+const rssNoiseAfter = (requests: number) => (requests < 40_000 ? 16 : 12) * mebibyte;
 const heldNoise = mebibyte;
 const slopeRequests = 100_000;
 
