@@ -275,11 +275,12 @@ async function makeLink(context: CliContext, make: (control: ControlStore) => Pr
 /** Returns the base URL of links. @throws CommandFault if it is unknown, or if no account pages are served there. */
 function baseUrl({ environment }: CliContext): string {
   const { publicUrl, host, port } = readConfig(environment);
-  if (publicUrl !== null && accountUrl({ publicUrl, host }) !== null) return publicUrl;
-  if (publicUrl !== null)
+  if (publicUrl !== null) {
+    if (accountUrl({ publicUrl, host }) !== null) return publicUrl;
     throw usageFault(
       `PUBLIC_URL is '${publicUrl}', where account pages are served only over https, so no link was made. Set PUBLIC_URL to the https address of the service.`,
     );
+  }
   if (port === 0)
     throw usageFault(
       "PORT is 0, so the address for the link is unknown and no link was made. Set PUBLIC_URL, or set PORT to the port of the running server.",

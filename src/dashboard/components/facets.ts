@@ -91,15 +91,16 @@ export function countEach(
 }
 
 /** Returns the values of a filter to offer: markets by their names, and no tag that another facet of the kind offers. */
-function offeredBy(view: View, name: string): string[] {
+function offeredBy(view: View, name: string): readonly string[] {
   const values = valuesOf(view, name);
   if (name === "market") return [...new Set(values.map((one) => nameOfMarket(view.model, one)))];
+  if (name !== "tag") return values;
   const { facets } = browseOf(view.kind);
   const elsewhere: readonly string[] = [
     ...(facets.includes("property_type") ? propertyTypes : []),
     ...(facets.includes("strategy") ? strategies : []),
   ];
-  return values.filter((value) => name !== "tag" || !elsewhere.includes(value));
+  return values.filter((value) => !elsewhere.includes(value));
 }
 
 function rangeFacet(view: View, name: string): Facet {
