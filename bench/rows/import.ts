@@ -1,4 +1,4 @@
-/** How fast the import command takes records in, against what Node itself needs for the same lines, and what memory it takes. */
+/** What processor time the import command takes, against what Node itself needs for the same lines, and what memory. */
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -20,40 +20,41 @@ export async function openImport(fixtures: Fixtures, factor: 1 | 10): Promise<Se
   const { path, count } = await fixtures.records(factor);
   const names = rowsOf(factor);
   return openSession(fixtures.checkouts, async (checkout) => {
-    const cpuSeconds: number[] = [];
     let peak = Number.NaN;
     const bare = {
       seconds: [] as number[],
+      cpuSeconds: [] as number[],
       async run(dataDir: string) {
         execFileSync(process.execPath, [bareProgram, path, join(dataDir, "records.sqlite")]);
       },
     };
     const own = {
       seconds: [] as number[],
+      cpuSeconds: [] as number[],
       async run(dataDir: string) {
-        const before = endedChildrenSeconds();
         peak = await importRecords(checkout, { dataDir }, path);
-        cpuSeconds.push(endedChildrenSeconds() - before);
       },
     };
-    const thousands = ({ seconds }: { seconds: readonly number[] }) =>
-      `${(count / median(seconds) / 1000).toFixed(1)}k records a second`;
+    const told = ({ seconds, cpuSeconds }: typeof bare) =>
+      `${(count / median(seconds) / 1000).toFixed(1)}k records a second, ${median(cpuSeconds).toFixed(2)} s of processor time`;
     return {
       async sample(round) {
-        for (const { run, seconds } of inOrderOf(round, [bare, own])) {
+        for (const { run, seconds, cpuSeconds } of inOrderOf(round, [bare, own])) {
           const dataDir = fixtures.emptyFolder();
+          const cpuBefore = endedChildrenSeconds();
           const startedAt = performance.now();
           await run(dataDir);
           seconds.push((performance.now() - startedAt) / 1000);
+          cpuSeconds.push(endedChildrenSeconds() - cpuBefore);
           rmSync(dataDir, { recursive: true });
         }
-        const speed = bare.seconds.at(-1)! / own.seconds.at(-1)!;
+        const speed = bare.cpuSeconds.at(-1)! / own.cpuSeconds.at(-1)!;
         return { [names.speed]: speed, [names.memory]: peak / 1e6 };
       },
       note: (row) =>
         row === names.memory
           ? "resident, at its greatest"
-          : `${thousands(own)}, ${median(cpuSeconds).toFixed(2)} s of processor time; ${thousands(bare)} where Node only parses, hashes and stores`,
+          : `${told(own)}; ${told(bare)} where Node only parses, hashes and stores`,
       async close() {},
     };
   });
