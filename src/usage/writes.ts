@@ -10,13 +10,13 @@ import { type Batch, type ChunkRequest, type NumberedBatch, requestsIn } from ".
 
 /** Statement that writes a key's last use, unless the stored one is later. */
 const rememberKeyUse = `
-  insert into key_use (key_id, last_used_at, network) values ($key_id, $last_used_at, $network)
+  insert into key_use (key_id, last_used_at, network) values (?, ?, ?)
   on conflict (key_id) do update set last_used_at = excluded.last_used_at, network = excluded.network
   where key_use.last_used_at < excluded.last_used_at`;
 
 const addToHour = `
   insert into usage_hour (account, hour, key, operation, status, requests, bytes, milliseconds)
-  values ($account, $hour, $key, $operation, $status, $requests, $bytes, $milliseconds)
+  values (?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (account, hour, key, operation, status) do update set
     requests = requests + excluded.requests, bytes = bytes + excluded.bytes,
     milliseconds = milliseconds + excluded.milliseconds`;
@@ -42,7 +42,8 @@ export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch:
   const numberOf = (word: string): number =>
     known.getOrInsertComputed(word, () => Number(findWord.get(word)!["number"]));
   const write = ({ keyUse, requests: chunk }: Batch) => {
-    for (const use of keyUse) remember.run(use);
+    for (const { key_id, last_used_at, network } of keyUse)
+      remember.run(key_id, last_used_at, network);
     const sums = openHourSums(chunk.words);
     // The first word stands for null.
     const numbers = keepsLog ? [null, ...chunk.words.slice(1).map(numberOf)] : [];
@@ -63,7 +64,11 @@ export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch:
           one.query,
         );
     }
-    for (const sum of sums.rows()) hour.run(sum);
+    // Values are bound by position, because node:sqlite takes twice as long to bind them by name.
+    for (const sum of sums.rows()) {
+      const { account, key, operation, status, requests, bytes, milliseconds } = sum;
+      hour.run(account, sum.hour, key, operation, status, requests, bytes, milliseconds);
+    }
   };
   return (batch) => {
     connection.exec("begin immediate");
