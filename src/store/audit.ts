@@ -3,7 +3,6 @@
  * without the other. Lists entries, and removes old ones.
  */
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { sql } from "kysely";
 import type { ControlDatabase, ControlTransaction } from "./control-tables.ts";
 import { dayMilliseconds } from "./durations.ts";
 import type { ControlStore } from "./stores.ts";
@@ -80,19 +79,20 @@ export async function writeAudit(
   action: AuditAction,
   { actor, account = null, subject = null, detail = {}, now }: Audited,
 ): Promise<void> {
-  // The transaction holds the write lock, so no other entry can take the same number.
-  const number = sql<number>`(select coalesce(max(number), 0) + 1 from audit)`;
   await transaction
     .insertInto("audit")
-    .values({
-      number,
+    .values(({ selectFrom }) => ({
+      // The transaction holds the write lock, so no other entry can take the same number.
+      number: selectFrom("audit").select(({ eb, fn, lit }) =>
+        eb(fn.coalesce(fn.max("number"), lit(0)), "+", lit(1)).as("number"),
+      ),
       at: new Date(now).toISOString(),
       actor,
       account,
       action,
       subject,
       detail: JSON.stringify(detail),
-    })
+    }))
     .execute();
 }
 
