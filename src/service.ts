@@ -18,7 +18,7 @@ import { type HttpDependencies, type ServiceState, whyNotReady } from "#http/dep
 import { addressText, listenAt, listenPassed, type PassedSockets } from "#http/listen.ts";
 import { startOverloadGuard } from "#http/overload.ts";
 import { openRequestMetrics, openRequestRecorder } from "#http/record-requests.ts";
-import { openCommitBarrier, refuseUncommitted, sendNow } from "#http/send-answer.ts";
+import { openCommitBarrier, sendNow } from "#http/send-answer.ts";
 import { openKeyVerifier, openKnownKeys, openSharedKeys } from "#keys/key-verifier.ts";
 import { coarseNetwork } from "#limits/client-network.ts";
 import { type Clock, systemClock } from "#limits/clocks.ts";
@@ -178,7 +178,7 @@ export async function openService(
     changes: openPublications(join(dataDir, "datasets")),
     explain: accountWorker.explain,
     offers,
-    isStopping: () => life.state !== "running",
+    isStopping: () => life.state === "closing" || life.state === "draining",
   };
   const answers = openOperations(answering);
   const requestMetrics = openRequestMetrics();
@@ -187,7 +187,7 @@ export async function openService(
     config,
     reads: openReads(answering, answers),
     answers,
-    afterCommit: openCommitBarrier(() => counters.commit(), sendNow, refuseUncommitted),
+    afterCommit: openCommitBarrier(() => counters.commit(), sendNow),
     accountWorker: accountWorker.answer,
     browse,
     now,

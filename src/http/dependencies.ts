@@ -21,9 +21,7 @@ export interface HttpDependencies extends Pick<
   answers: AnswerSource;
   /** Logs and counts an answered request. Records it if it has an `asker`. @param bytes size of the body sent. */
   recordRequest(exchange: Exchange, status: number, bytes: number): void;
-  /**
-   * Sends a response once the counts of this turn of the event loop are committed. Refuses the request if that fails.
-   */
+  /** Sends a response once the counts of this turn of the event loop are committed. */
   afterCommit(response: Outgoing): void;
   /** Answers a request for a page of the account worker. */
   accountWorker(request: PageRequest): Promise<PageAnswer>;

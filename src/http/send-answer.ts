@@ -8,7 +8,6 @@ import { compressor } from "#gateway/answer-cache.ts";
 import { type HeaderLines, headerLines, headerPairs, preferredType } from "#gateway/headers.ts";
 import type { Content } from "#gateway/reads.ts";
 import type { Counters } from "#limits/counters.ts";
-import { notCountedProblem } from "#limits/quota-problem.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { type Problem, problemBody, type ProblemCode } from "#problems.ts";
 import type { HttpDependencies, Outgoing } from "./dependencies.ts";
@@ -103,15 +102,6 @@ function storeHead(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}`,
     ["content-length", String(bodyBytes)],
   );
-}
-
-/**
- * Refuses a request whose count may be lost. Drops the request's quota headers, so that the refusal is sent at once.
- */
-export function refuseUncommitted({ http, exchange }: Outgoing): void {
-  exchange.quotaHeaders = null;
-  exchange.datasetVersion = null;
-  answerWithProblem(http, exchange, notCountedProblem());
 }
 
 /** Media type of every error (RFC 9457), except pages for browsers. */
@@ -245,28 +235,17 @@ export function commonHeaders(
   return isListed ? forListedOrigins + sharedWith(origin) : forListedOrigins;
 }
 
-/**
- * Returns a function that sends a response once the counts of the current turn of the event loop are committed. Refuses
- * the response if the commit fails.
- */
+/** Returns a function that sends a response once the counts of the current turn of the event loop are committed. */
 export function openCommitBarrier<R>(
   commit: Counters["commit"],
   send: (response: R) => void,
-  refuse: (response: R) => void,
 ): (response: R) => void {
   let waiting: R[] = [];
   const release = () => {
     const released = waiting;
     waiting = [];
-    const sendAll = () => {
-      for (const response of released) send(response);
-    };
-    const committed = commit();
-    if (committed instanceof Promise)
-      committed.then(sendAll, () => {
-        for (const response of released) refuse(response);
-      });
-    else sendAll();
+    commit();
+    for (const response of released) send(response);
   };
   return (response) => {
     if (waiting.length === 0) setImmediate(release);

@@ -76,9 +76,8 @@ export interface Counters {
   look(account: number, quotas: Quotas): QuotaStatus | Promise<QuotaStatus>;
   /**
    * Saves everything counted before the call. A restart then loses none of it, and a power failure at most the last
-   * second. Does not reject while the disk fails or in mode `local`, although counts are only in memory then. If it
-   * rejects, the requests counted before the call must be refused.
+   * second. Never throws. While the disk fails or in mode `local`, counts are only in memory.
    */
-  commit(): void | Promise<void>;
+  commit(): void;
   close(): void | Promise<void>;
 }

@@ -10,7 +10,7 @@ import { readConfig } from "#config.ts";
 import { watchConnections, slowReaderBounds, watchSlowReaders } from "#http/connections.ts";
 import { lookEveryMilliseconds, startOverloadGuard } from "#http/overload.ts";
 import { openRequestMetrics } from "#http/record-requests.ts";
-import { openCommitBarrier, refuseUncommitted, sendNow } from "#http/send-answer.ts";
+import { openCommitBarrier } from "#http/send-answer.ts";
 import { exposition } from "#metrics/metric.ts";
 import { processMetrics } from "#metrics/process-metrics.ts";
 import { openHttpServer } from "../support/http-server.ts";
@@ -127,15 +127,13 @@ test("where no file can be opened to read the memory from, the guard and the met
   assert.doesNotMatch(text, /^process_resident_memory_bytes /m);
 });
 
-const never = () => assert.fail("must not be called");
-
 test("the counts of one turn are committed once, before any of its responses is sent", async () => {
   const happened: string[] = [];
   const send = (what: string) => {
     happened.push(what);
     if (what === "b") afterCommit("c");
   };
-  const afterCommit = openCommitBarrier(() => void happened.push("committed"), send, never);
+  const afterCommit = openCommitBarrier(() => void happened.push("committed"), send);
   afterCommit("a");
   afterCommit("b");
   assert.deepEqual(happened, []);
@@ -143,48 +141,6 @@ test("the counts of one turn are committed once, before any of its responses is 
   assert.deepEqual(happened, ["committed", "a", "b"]);
   await setImmediate();
   assert.deepEqual(happened, ["committed", "a", "b", "committed", "c"]);
-});
-
-test("responses wait for a commit over the network, and those of a later turn for their own", async () => {
-  const commits: PromiseWithResolvers<void>[] = [];
-  const sent: string[] = [];
-  const commit = () => {
-    const committed = Promise.withResolvers<void>();
-    commits.push(committed);
-    return committed.promise;
-  };
-  const afterCommit = openCommitBarrier(commit, (what: string) => void sent.push(what), never);
-  afterCommit("first");
-  await setImmediate();
-  afterCommit("second");
-  await setImmediate();
-  assert.deepEqual([commits.length, sent], [2, []]);
-  commits[1]!.resolve();
-  await setImmediate();
-  assert.deepEqual(sent, ["second"]);
-  commits[0]!.resolve();
-  await setImmediate();
-  assert.deepEqual(sent, ["second", "first"]);
-});
-
-test("a request whose count could not be committed is a 503 without quota fields, and the next one is answered", async (t) => {
-  let isDown = true;
-  const commit = () =>
-    isDown ? Promise.reject(new Error("The counters are away.")) : Promise.resolve();
-  const afterCommit = openCommitBarrier(commit, sendNow, refuseUncommitted);
-  const { get } = await openHttpServer(t, { afterCommit });
-  for (const path of ["/fetch-gp?gp_name=kkr", "/fetch-gp"]) {
-    const { status, headers, body } = await get(path);
-    assert.deepEqual([status, body.code, body.reason], [503, "unavailable", "store_down"]);
-    assert.deepEqual(
-      ["retry-after", "ratelimit", "etag", "dataset-version"].map((name) => headers.get(name)),
-      ["1", null, null, null],
-    );
-  }
-  isDown = false;
-  const { status, headers } = await get("/fetch-gp?gp_name=kkr");
-  assert.equal(status, 200);
-  assert.notEqual(headers.get("ratelimit"), null);
 });
 
 /** More than the system buffers for a connection that nobody reads. */
