@@ -118,6 +118,31 @@ export function accountUrl({ publicUrl, host }: Pick<Config, "publicUrl" | "host
   return isServed ? `${publicUrl}/account` : null;
 }
 
+/** The scheme and host under which a browser sees the pages for people. */
+export interface OwnOrigin {
+  /** Origin without a trailing slash. */
+  origin: string;
+  /** Origin (and path) before links and samples on a page; never used in mail. */
+  base: string;
+  isSecure: boolean;
+}
+
+/**
+ * Returns the origin from `PUBLIC_URL`. Without that setting, returns it from the `Host` header, but only for a
+ * loopback host, because a client may make up any other name. Returns null if no page may be served: without https,
+ * pages are served only on a loopback host.
+ */
+export function ownOrigin(publicUrl: Config["publicUrl"], host = ""): OwnOrigin | null {
+  if (publicUrl !== null) {
+    const { origin, protocol, hostname } = new URL(publicUrl);
+    const isSecure = protocol === "https:";
+    return isSecure || isLoopback(hostname) ? { origin, base: publicUrl, isSecure } : null;
+  }
+  const [, name = ""] = /^([^:]+|\[[^\]]*\])(?::\d{1,5})?$/.exec(host) ?? [];
+  if (!isLoopback(name)) return null;
+  return { origin: `http://${host}`, base: `http://${host}`, isSecure: false };
+}
+
 /**
  * Returns what people on other machines lack without `PUBLIC_URL`, and the remedy, each without a full stop. Returns
  * null if they lack nothing. Cannot detect a proxy on this machine through which others may reach the service.

@@ -10,6 +10,7 @@ import {
   localUrl,
   missedContact,
   missedLinks,
+  ownOrigin,
   readConfig,
 } from "#config.ts";
 import { withEnvironmentFile } from "#config/environment-file.ts";
@@ -292,6 +293,32 @@ test("people are sent to the account pages where those are served, and nowhere e
   );
   assert.equal(urlOf({ HOST: "0.0.0.0" }), null);
   assert.equal(urlOf({ PUBLIC_URL: "http://records.example" }), null);
+});
+
+test("with PUBLIC_URL the Host header is ignored", () => {
+  const own = ownOrigin("https://records.example/gp", "evil.example");
+  assert.deepEqual(own, {
+    origin: "https://records.example",
+    base: "https://records.example/gp",
+    isSecure: true,
+  });
+});
+
+test("without PUBLIC_URL pages are served to this machine only", () => {
+  for (const host of ["localhost", "localhost:8080", "127.0.0.1:8080", "127.3.2.1", "[::1]:80"])
+    assert.deepEqual(ownOrigin(null, host), {
+      origin: `http://${host}`,
+      base: `http://${host}`,
+      isSecure: false,
+    });
+  for (const host of ["evil.example", "127.0.0.1.evil.example", "localhost.evil", "10.0.0.1", ""])
+    assert.equal(ownOrigin(null, host), null, host);
+  assert.equal(ownOrigin(null), null);
+});
+
+test("a password never travels over plain http to another machine", () => {
+  assert.equal(ownOrigin("http://records.example"), null);
+  assert.equal(ownOrigin("http://127.0.0.1:8080")!.isSecure, false);
 });
 
 test("who is missing PUBLIC_URL is told by a setting that other machines could reach the service or its mail", () => {

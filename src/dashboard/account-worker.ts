@@ -6,7 +6,7 @@ import type { Counters } from "#limits/counters.ts";
 import { unavailable } from "#problems.ts";
 import { type Explained, goneText } from "#records/explanation.ts";
 import type {
-  Asked,
+  WorkerTask,
   FromAccountWorker,
   PageAnswer,
   PageRequest,
@@ -80,7 +80,7 @@ export function openAccountWorker({ settings, quota, reportError }: AccountWorke
     return started;
   };
 
-  const ask = <A>(asked: Asked): Promise<A> => {
+  const ask = <A>(asked: WorkerTask): Promise<A> => {
     thread ??= start();
     const answered = Promise.withResolvers<A>();
     thread.waiting.set(++number, answered as PromiseWithResolvers<unknown>);

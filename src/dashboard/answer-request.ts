@@ -1,12 +1,13 @@
 /** One request to the account pages, from its headers to its response. */
 import { findSession } from "#accounts/sessions.ts";
+import { ownOrigin } from "#config.ts";
 import { html } from "#pages/html.ts";
 import { exactTime, grouped } from "#pages/prose.ts";
 import { problemKinds } from "#problems.ts";
 import { DomainError, StoreFault } from "#store/store-fault.ts";
 import { laterReply, wordPage, wordReply } from "./components/page.ts";
 import { readCookie } from "./cookies.ts";
-import { formType, ownOrigin, type PageAnswer, type PageRequest } from "./messages.ts";
+import { formType, type PageAnswer, type PageRequest } from "./messages.ts";
 import {
   type AccountRequest,
   type AccountServices,
@@ -68,9 +69,9 @@ async function receive(
   routes: readonly Route[],
   sent: PageRequest,
 ): Promise<AccountRequest | null> {
-  const own = ownOrigin(services.settings, sent);
+  const { cookie, host } = sent.headers;
+  const own = ownOrigin(services.settings.publicUrl, host);
   if (own === null) return null;
-  const { cookie } = sent.headers;
   const token = readCookie(cookie, "session", own.isSecure);
   const signedIn = token === null ? null : await findSession(services.control, token, sent.now);
   return {

@@ -1,6 +1,6 @@
 /** The messages between the HTTP thread and the account worker. */
 import { endedLinkDays, knownBrowserDays, sessionDays } from "#accounts/kept-days.ts";
-import { accountUrl, type Config, isLoopback } from "#config.ts";
+import { accountUrl, type Config } from "#config.ts";
 import type { LoadOrder } from "#datasets/load-worker.ts";
 import type { QuotaStatus } from "#limits/counters.ts";
 import type { Quotas } from "#limits/policy.ts";
@@ -66,11 +66,11 @@ export type TakeQuota = (
 ) => Promise<QuotaStatus | null>;
 
 /** Request to the account worker: for a page, or for the explanation of a record, by the record's id. */
-export type Asked = { request: PageRequest } | { explain: string };
+export type WorkerTask = { request: PageRequest } | { explain: string };
 
 /** Messages from the HTTP thread. */
 export type ToAccountWorker =
-  | ({ number: number } & Asked)
+  | ({ number: number } & WorkerTask)
   | { number: number; status: QuotaStatus | null }
   /** Dataset to show, and who may see its records. */
   | { dataset: LoadOrder; browse: Config["browse"] }
@@ -97,32 +97,3 @@ export const siteOf = (
   { config, browse }: { config: Config; browse(): Config["browse"] },
   hasAccounts = accountUrl(config) !== null,
 ): Site => ({ name: config.serviceName, contact: config.contact, browse: browse(), hasAccounts });
-
-/** The scheme and host under which the browser sees these pages. */
-export interface OwnOrigin {
-  /** Origin without a trailing slash. */
-  origin: string;
-  /** Origin (and path) before links and samples on the page itself; never used in mail. */
-  base: string;
-  isSecure: boolean;
-}
-
-/**
- * Returns the origin from `PUBLIC_URL`. Without that setting, returns it from the `Host` header, but only for a
- * loopback host, because a client may make up any other name. Returns null if no page may be served: without https,
- * pages are served only on a loopback host.
- */
-export function ownOrigin(
-  { publicUrl }: Pick<AccountWorkerSettings, "publicUrl">,
-  { headers }: Pick<PageRequest, "headers">,
-): OwnOrigin | null {
-  if (publicUrl !== null) {
-    const { origin, protocol, hostname } = new URL(publicUrl);
-    const isSecure = protocol === "https:";
-    return isSecure || isLoopback(hostname) ? { origin, base: publicUrl, isSecure } : null;
-  }
-  const { host = "" } = headers;
-  const [, name = ""] = /^([^:]+|\[[^\]]*\])(?::\d{1,5})?$/.exec(host) ?? [];
-  if (!isLoopback(name)) return null;
-  return { origin: `http://${host}`, base: `http://${host}`, isSecure: false };
-}

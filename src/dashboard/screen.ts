@@ -3,19 +3,14 @@ import type { Membership } from "#accounts/members.ts";
 import type { Passwords } from "#accounts/passwords.ts";
 import type { SignedIn } from "#accounts/sessions.ts";
 import { type Client, TooOften } from "#accounts/throttle.ts";
+import type { OwnOrigin } from "#config.ts";
 import type { ChangesReader } from "#datasets/joined-steps.ts";
 import type { Explained } from "#records/explanation.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { DomainError, StoreFault } from "#store/store-fault.ts";
 import type { ControlStore, UsageStore } from "#store/stores.ts";
 import type { Mailer } from "./mailer.ts";
-import type {
-  AccountWorkerSettings,
-  LookAtQuota,
-  OwnOrigin,
-  PageAnswer,
-  TakeQuota,
-} from "./messages.ts";
+import type { AccountWorkerSettings, LookAtQuota, PageAnswer, TakeQuota } from "./messages.ts";
 import type { PersonLimiter } from "./person-limits.ts";
 
 /** Path of the page to show after signing in, unless another one is asked for. */

@@ -3,9 +3,9 @@
  * message.
  */
 import type { IncomingMessage } from "node:http";
-import { quotaHeaders, headerLines } from "#gateway/headers.ts";
+import { ownOrigin } from "#config.ts";
 import { negotiateBody } from "#gateway/answer-cache.ts";
-import { ownOrigin } from "#dashboard/messages.ts";
+import { quotaHeaders, headerLines } from "#gateway/headers.ts";
 import { mcpMessages, openKeyedLimit } from "#limits/keyed-limit.ts";
 import { limitProblem } from "#limits/quota-problem.ts";
 import type { Mcp, McpReply } from "#mcp/answer-message.ts";
@@ -52,7 +52,9 @@ function openMessages(http: HttpDependencies) {
         "The headers x-api-key and Authorization carry two different keys. Send only one key.",
       );
     const message = readMessage(request, body);
-    if (!isCall(message)) await admitUncounted(exchange);
+    const { key } = exchange.caller!;
+    // A call without a valid key is refused here, too, so that a stranger never causes `mcp` to be loaded.
+    if (!isCall(message) || key === null || key instanceof Problem) await admitUncounted(exchange);
     if (message instanceof Problem) throw message;
     mcp ??= loadMcp(http);
     const answered = await (
@@ -85,8 +87,7 @@ function refuseForeignOrigin({ config }: HttpDependencies, { request }: Exchange
   if (origin === undefined) return;
   const { corsOrigins } = config;
   if (corsOrigins !== "*" && corsOrigins.includes(origin)) return;
-  const own = ownOrigin(config, { headers: host === undefined ? {} : { host } });
-  if (own?.origin === origin) return;
+  if (ownOrigin(config.publicUrl, host)?.origin === origin) return;
   throw new Problem(
     "access-denied",
     "Pages from this origin may not call /mcp. The operator can allow them by listing the origin by name in CORS_ORIGINS, in place of `*` or `off`; a program that is not a web page should leave out the Origin header.",

@@ -38,7 +38,14 @@ test("a plain serve loads no driver of a database, nothing that only several mac
   assert.doesNotMatch(atFirst(), /src\/\S*(?:postgres|valkey|shared|remote|engine)/);
   // Pages come with the first request for one.
   assert.doesNotMatch(atFirst(), /^first: \S*src\/(?:pages\/(?!assets)|http\/describe)/m);
-  // What answers agents comes with the first message of one.
+  // What answers agents comes with the first message of one that has a key.
+  const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_gps" } };
+  const refused = await fetch(`${before.url}/mcp`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(call),
+  });
+  assert.equal(refused.status, 401);
   assert.doesNotMatch(
     atFirst(),
     /node_modules\/(?:@modelcontextprotocol|zod)\/|src\/mcp\/|listings/,
