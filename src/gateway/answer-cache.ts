@@ -30,6 +30,8 @@ export function openAnswerCache(bytesMax: number) {
     maxEntrySize: Math.max(1, Math.floor(bytesMax * shareMax)),
     sizeCalculation: sizeOf,
   });
+  /** Compressions in progress, which all requests for the same answer await. */
+  const compressing = new Map<string, Promise<Buffer>>();
   let hits = 0;
   let misses = 0;
   return {
@@ -49,15 +51,20 @@ export function openAnswerCache(bytesMax: number) {
       if (answer.body.length <= encodedBytesMin) return answer.body;
       const known = answer.encoded[encoding];
       if (known !== undefined) return known;
-      return compress(answer.body, encoding).then((compressed) => {
-        const body = unshared(compressed);
-        answer.encoded[encoding] = body;
-        // The size has changed, so the entry is added again. An entry removed meanwhile stays removed.
-        if (entries.peek(answer.tag) === answer) {
-          entries.delete(answer.tag);
-          entries.set(answer.tag, answer);
+      const name = `${encoding} ${answer.tag}`;
+      return compressing.getOrInsertComputed(name, async () => {
+        try {
+          const body = unshared(await compress(answer.body, encoding));
+          answer.encoded[encoding] = body;
+          // The size has changed, so the entry is added again. An entry removed meanwhile stays removed.
+          if (entries.peek(answer.tag) === answer) {
+            entries.delete(answer.tag);
+            entries.set(answer.tag, answer);
+          }
+          return body;
+        } finally {
+          compressing.delete(name);
         }
-        return body;
       });
     },
     /** Empties the cache. Called when another dataset becomes current. */

@@ -212,7 +212,7 @@ test("a request that cannot be counted is refused, and known by its account", as
   assert.deepEqual([result.problem.status, result.problem.members["reason"]], [503, "store_down"]);
 });
 
-test("what is kept takes no more memory than its bytes", async () => {
+test("what is kept takes no more memory than its bytes, and is compressed once for all who ask meanwhile", async () => {
   const cache = openAnswerCache(1024 * 1024);
   const answer: SentBody = {
     tag: 'W/"1-a"',
@@ -223,7 +223,9 @@ test("what is kept takes no more memory than its bytes", async () => {
   };
   cache.add(answer);
   for (const encoding of ["br", "gzip"] as const) {
-    const body = await cache.bodyOf(answer, encoding);
+    const compressing = cache.bodyOf(answer, encoding);
+    assert.equal(cache.bodyOf(answer, encoding), compressing);
+    const body = await compressing;
     assert.equal(body.buffer.byteLength, body.length, encoding);
   }
   const { body } = cache.find(answer.tag)!;
