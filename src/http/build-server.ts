@@ -18,7 +18,13 @@ import type { AskedHeaders, Read, Reply } from "#gateway/reads.ts";
 import { clientNetwork } from "#limits/client-network.ts";
 import { malformed, Problem } from "#problems.ts";
 import { bodyMaximum, openBodyBudget } from "./bodies.ts";
-import { checkRequest, headerBytesMax, headerLinesMax, headersTooLarge } from "./check-request.ts";
+import {
+  answerOptions,
+  checkRequest,
+  headerBytesMax,
+  headerLinesMax,
+  headersTooLarge,
+} from "./check-request.ts";
 import { type Connections, drain, guardConnections } from "./connections.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { mcpRoute } from "./mcp-route.ts";
@@ -88,12 +94,13 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
   };
   const enter = (whose: string | number, exchange: Exchange) =>
     fairQueue.enter(whose, () => {
-      const { request, route } = exchange;
+      const { request } = exchange;
       // The client may have left while its request was waiting.
       if (request.socket.destroyed) return;
       try {
-        if (checkRequest(http, router, exchange)) return;
-        route!.handle(exchange)?.catch((error: unknown) => fail(exchange, error));
+        const route = checkRequest(http, router, exchange);
+        if (request.method === "OPTIONS") answerOptions(http, exchange, route);
+        else route.handle(exchange)?.catch((error: unknown) => fail(exchange, error));
       } catch (error) {
         fail(exchange, error);
       }

@@ -7,7 +7,7 @@ import { exportsPath } from "#gateway/read-exports.ts";
 import { echo, malformed, notReadyDetails, Problem, unavailable } from "#problems.ts";
 import { bodyMaximum, bodyTooLarge } from "./bodies.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { type Exchange, readMethods, type Router, sentPath } from "./routes.ts";
+import { type Exchange, readMethods, type Route, type Router, sentPath } from "./routes.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 /** Maximum size of the request line and the headers together, in bytes: Node's default. */
@@ -16,15 +16,8 @@ const targetBytesMax = 8192;
 /** Maximum number of header lines. A short line takes ten times its bytes in memory. */
 export const headerLinesMax = 48;
 
-/**
- * Checks a request. Answers an OPTIONS request itself, and returns true. Returns false for any other method.
- * @throws Problem if the request cannot be served.
- */
-export function checkRequest(
-  http: HttpDependencies,
-  { paths }: Router,
-  exchange: Exchange,
-): boolean {
+/** Returns the route of a request. @throws Problem if the request cannot be served. */
+export function checkRequest(http: HttpDependencies, { paths }: Router, exchange: Exchange): Route {
   const { request, route } = exchange;
   refuseUnreadable(exchange);
   if (route?.isAlwaysOpen !== true) refuseWhileClosed(http);
@@ -39,11 +32,18 @@ export function checkRequest(
       `This path does not accept the method ${echo(method)}, only ${methods.join(", ")}.`,
       { allowed: methods },
     );
-  if (method !== "OPTIONS") return false;
-  const preflight = route.takesBearer === true ? mcpPreflightHeaders : preflightHeaders;
+  return route;
+}
+
+/** Answers an OPTIONS request, which needs no key and uses no quota. */
+export function answerOptions(
+  http: HttpDependencies,
+  exchange: Exchange,
+  { methods, takesBearer }: Route,
+): void {
+  const preflight = takesBearer === true ? mcpPreflightHeaders : preflightHeaders;
   const headers = preflight + headerLines({ allow: methods.join(", ") });
   sendAnswer(http, exchange, { status: 204, headers, body: null });
-  return true;
 }
 
 function refuseUnreadable(exchange: Exchange): void {
