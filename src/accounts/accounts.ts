@@ -5,7 +5,7 @@ import {
   type AccountTable,
   type ControlDatabase,
   type ControlTransaction,
-  type Quotas,
+  type OwnQuotas,
   quotasOf,
 } from "#store/control-tables.ts";
 import { DomainError } from "#store/store-fault.ts";
@@ -45,7 +45,7 @@ export async function listAccounts(
 export async function setQuotas(
   control: ControlStore,
   idOrName: string,
-  quotas: Partial<Quotas>,
+  quotas: Partial<OwnQuotas>,
   now: number,
 ): Promise<Account> {
   checkQuotas(quotas);
@@ -182,7 +182,7 @@ export function nameFromAddress(email: string): string {
 
 interface AccountOrder {
   name: string;
-  quotas: Partial<Quotas>;
+  quotas: Partial<OwnQuotas>;
   /** Name of a plan. Without one the account is on no plan of its own. */
   plan?: string | undefined;
   actor?: Actor;
@@ -226,14 +226,14 @@ export async function requirePlan(database: ControlDatabase, name: string): Prom
   );
 }
 
-export const columnsOf = ({ minute = null, hour = null, day = null }: Partial<Quotas>) => ({
+export const columnsOf = ({ minute = null, hour = null, day = null }: Partial<OwnQuotas>) => ({
   per_minute: minute,
   per_hour: hour,
   per_day: day,
 });
 
 /** Checks quotas; null is valid. @throws DomainError `invalid`, which names the first window with an invalid quota. */
-export function checkQuotas(quotas: Partial<Quotas>): void {
+export function checkQuotas(quotas: Partial<OwnQuotas>): void {
   for (const [window, requests] of Object.entries(quotas)) {
     const fault = requests === null ? undefined : quotaFault(requests);
     if (fault !== undefined) throw new DomainError("invalid", `The quota per ${window} ${fault}.`);

@@ -2,9 +2,14 @@
  * Plans: named quotas and rights to read changes, shared by any number of accounts. A change takes effect with the next
  * request.
  */
-import { type Quotas as FullQuotas, withDefaults } from "#limits/policy.ts";
+import { type Quotas, withDefaults } from "#limits/policy.ts";
 import { operator, writeAudit } from "#store/audit.ts";
-import { type ControlDatabase, defaultPlan, type Quotas, quotasOf } from "#store/control-tables.ts";
+import {
+  type ControlDatabase,
+  defaultPlan,
+  type OwnQuotas,
+  quotasOf,
+} from "#store/control-tables.ts";
 import { DomainError } from "#store/store-fault.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { type Account, changeAccount, checkQuotas, columnsOf, requirePlan } from "./accounts.ts";
@@ -16,7 +21,7 @@ const nameShape = /^[a-z0-9][a-z0-9-]{0,39}$/;
 export const noPlan = "none";
 
 interface PlanOrder extends Pick<Plan, "name">, Partial<Pick<Plan, "changes">> {
-  quotas: Partial<Quotas>;
+  quotas: Partial<OwnQuotas>;
   now: number;
 }
 
@@ -36,7 +41,7 @@ export async function setPlan(
   checkQuotas(quotas);
   return control.write(async (transaction) => {
     const present = await findPlan(transaction, name);
-    const all: Quotas = { minute: null, hour: null, day: null, ...present?.quotas, ...quotas };
+    const all: OwnQuotas = { minute: null, hour: null, day: null, ...present?.quotas, ...quotas };
     const mayReadChanges = changes === undefined ? (present?.changes ?? null) : changes;
     const changesColumn = mayReadChanges === null ? null : Number(mayReadChanges);
     const columns = { ...columnsOf(all), changes: changesColumn };
@@ -115,18 +120,13 @@ export function putOnPlan(
 }
 
 /** Returns the quotas in force: the account's own, else its plan's, the plan `default`'s, or the service's. */
-export async function quotasInForce(
-  database: ControlDatabase,
-  account: number,
-): Promise<FullQuotas> {
+export async function quotasInForce(database: ControlDatabase, account: number): Promise<Quotas> {
   const rows = quotasQuery(database).where("account.number", "=", account);
   return withDefaults(quotasOf(await rows.executeTakeFirstOrThrow()));
 }
 
 /** Returns the quotas in force for each account, by its number. */
-export async function listQuotasInForce(
-  database: ControlDatabase,
-): Promise<Map<number, FullQuotas>> {
+export async function listQuotasInForce(database: ControlDatabase): Promise<Map<number, Quotas>> {
   const rows = await quotasQuery(database).select("account.number").execute();
   return new Map(rows.map((row) => [row.number, withDefaults(quotasOf(row))]));
 }

@@ -28,7 +28,7 @@ import { invite, inviteToSignUp, listInvitations, makeResetLink } from "#account
 import { accountUrl, isLoopback, localUrl, readConfig } from "#config.ts";
 import { quotaMax } from "#limits/policy.ts";
 import { operator } from "#store/audit.ts";
-import type { Quotas } from "#store/control-tables.ts";
+import type { OwnQuotas } from "#store/control-tables.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { counted, grouped } from "#words.ts";
 import {
@@ -74,8 +74,8 @@ function parseQuota(text: string): GivenQuota {
 
 /** Returns the quotas that were given; null for those given as `default`. */
 const quotasFrom = (given: {
-  readonly [Window in keyof Quotas]: GivenQuota | undefined;
-}): Partial<Quotas> =>
+  readonly [Window in keyof OwnQuotas]: GivenQuota | undefined;
+}): Partial<OwnQuotas> =>
   Object.fromEntries(
     Object.entries(given)
       .filter(([, quota]) => quota !== undefined)
@@ -83,7 +83,7 @@ const quotasFrom = (given: {
   );
 
 /** Returns quotas in words. @param plan the account's plan; null for an account without one, or for a plan's quotas. */
-function quotasText({ minute, hour, day }: Quotas, plan: string | null = null): string {
+function quotasText({ minute, hour, day }: OwnQuotas, plan: string | null = null): string {
   const usual = plan === null ? "the default" : "the plan's";
   if (minute === null && hour === null && day === null) return `${usual} quotas`;
   const text = (requests: number | null) =>

@@ -22,7 +22,7 @@ import {
 } from "./headers.ts";
 import {
   acceptOnly,
-  type Asked,
+  type Question,
   asking,
   type Content,
   foundJson,
@@ -45,7 +45,7 @@ export function changesRefusal({ key }: Caller): Problem | undefined {
 
 export function changesRead(dependencies: ReadDependencies): Read {
   const { operations, pageSizeMax, publicUrl, changes } = dependencies;
-  const find = (asked: Asked) => {
+  const find = (asked: Question) => {
     acceptOnly(json.mediaType, asked);
     const query = readListQuery(asked.text, pageSizeMax, operations);
     const { parts } = served(dependencies);
@@ -86,7 +86,7 @@ export function stepsRead(dependencies: ReadDependencies): Read {
     async ask(asked) {
       let part!: TaggedPart;
       let isKnown = false;
-      const cost = (_: Asked, quotas: Quotas): number | Problem => {
+      const cost = (_: Question, quotas: Quotas): number | Problem => {
         const refusal = changesRefusal(asked.caller);
         if (refusal !== undefined) return refusal;
         // Checked in this order: format, dataset, path, parameters.
@@ -119,7 +119,7 @@ export function stepsRead(dependencies: ReadDependencies): Read {
 
 function contentOf(
   { publicUrl }: ReadDependencies,
-  { isHead, headers }: Asked,
+  { isHead, headers }: Question,
   { to: datasetVersion, tag, path: stepPath, file, total, limit, offset, start, end }: TaggedPart,
 ): Content {
   const encoding =

@@ -9,7 +9,7 @@ import type { Found, Refusal } from "./gateway.ts";
 import { contentTag, descriptionLink, headerLines, matchesTag, validators } from "./headers.ts";
 import {
   acceptNothingElse,
-  type Asked,
+  type Question,
   type AskedHeaders,
   asking,
   type Content,
@@ -25,7 +25,7 @@ export const exportsPath = "/exports";
 
 export function exportsRead(dependencies: ReadDependencies, offers: ExportOffers): Read {
   const { publicUrl } = dependencies;
-  const find = (asked: Asked) => {
+  const find = (asked: Question) => {
     acceptNothingElse(dependencies, exportsPath, json.mediaType, asked);
     const { parts } = served(dependencies);
     const { version: datasetVersion } = parts;
@@ -68,7 +68,7 @@ interface Wanted {
 
 export function exportFilesRead(dependencies: ReadDependencies, offers: ExportOffers): Read {
   const { gateway, operations, publicUrl } = dependencies;
-  const find = (asked: Asked): Found<Wanted> => {
+  const find = (asked: Question): Found<Wanted> => {
     const [version = "", name = "", ...others] = asked.below.split("/");
     const file = others.length === 0 ? offers.find(version, name) : undefined;
     if (file === undefined)
@@ -81,7 +81,7 @@ export function exportFilesRead(dependencies: ReadDependencies, offers: ExportOf
     acceptNothingElse(dependencies, exportsPath, contentType.split(";")[0]!, asked);
     return { kind: "answer", answer: { version, file, contentType } };
   };
-  const make = async (asked: Asked, wanted: Wanted): Promise<Content | Refusal> => {
+  const make = async (asked: Question, wanted: Wanted): Promise<Content | Refusal> => {
     try {
       const { version, file } = wanted;
       const made = file.made ?? (await inTime(offers.make(version, file)));
@@ -132,7 +132,7 @@ async function inTime(made: Promise<MadeFile>): Promise<MadeFile> {
 
 /** Returns the content of a 200, 206 or 304 (RFC 9110 §13.2.2, §14). @throws Problem 416 as `wantedRange` does. */
 function contentOf(
-  { isHead, headers: asked }: Asked,
+  { isHead, headers: asked }: Question,
   { version: datasetVersion, file, contentType }: Wanted,
   { path, bytes, sha256 }: MadeFile,
   publicUrl: string | null,

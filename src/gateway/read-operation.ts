@@ -17,7 +17,7 @@ import { changesRead, stepsRead } from "./read-changes.ts";
 import { exportFilesRead, exportsRead } from "./read-exports.ts";
 import {
   acceptNothingElse,
-  type Asked,
+  type Question,
   asking,
   foundJson,
   knownAnswer,
@@ -105,7 +105,7 @@ function operationRead(
   answers: AnswerSource,
   operation: Operation,
 ): Read {
-  const find = ({ text, headers }: Asked) => {
+  const find = ({ text, headers }: Question) => {
     const preferred = preferredType(headers.accept, mediaTypes);
     const format = formats.find(({ mediaType }) => mediaType === preferred);
     if (format === undefined) throw notAcceptable(mediaTypes);
@@ -117,7 +117,7 @@ function operationRead(
 
 /** Returns the read that lists every tag, theme and market, and the closed lists. */
 function vocabularyRead(dependencies: ReadDependencies): Read {
-  const find = (asked: Asked) => {
+  const find = (asked: Question) => {
     acceptNothingElse(dependencies, vocabularyPath, json.mediaType, asked);
     const model = served(dependencies);
     const { version: datasetVersion } = model.parts;
@@ -132,7 +132,7 @@ function vocabularyRead(dependencies: ReadDependencies): Read {
 }
 
 function explainRead(dependencies: ReadDependencies): Read {
-  const find = async (asked: Asked) => {
+  const find = async (asked: Question) => {
     const { below: id, headers } = asked;
     acceptNothingElse(dependencies, `${explainPath}/{id}`, json.mediaType, asked);
     const { parts } = served(dependencies);

@@ -22,7 +22,7 @@ import {
 } from "./headers.ts";
 
 /** A question as the client sent it. */
-export interface Asked {
+export interface Question {
   readonly caller: Caller;
   /** Query string, percent-encoded, without the `?`. */
   readonly text: string;
@@ -73,7 +73,7 @@ export interface Read {
   name: ReadName;
   /** True if the read is also served under `/v1`, with identical answers. */
   hasAlias: boolean;
-  ask(asked: Asked): Reply | Promise<Reply>;
+  ask(asked: Question): Reply | Promise<Reply>;
 }
 
 export interface ReadDependencies {
@@ -93,7 +93,7 @@ export interface ReadDependencies {
   explain(id: string): Promise<Explanation | null | undefined>;
   /** Exports of whole datasets; null if they are not offered. */
   offers: ExportOffers | null;
-  /** Reports whether the service is starting or stopping. Exports in progress end when it stops. */
+  /** Reports whether the service is stopping, which ends exports in progress. */
   isStopping(): boolean;
 }
 
@@ -129,7 +129,7 @@ export function newAnswer(
 /** Returns a dataset's JSON document, or only its tag if the client has it. Makes a document that is not cached. */
 export const foundJson = (
   dependencies: Pick<ReadDependencies, "cache">,
-  { headers }: Asked,
+  { headers }: Question,
   of: Tagged,
   more: Readonly<Record<string, string>>,
   make: () => string,
@@ -155,8 +155,8 @@ export const replyOf = (
 export const asking =
   (
     dependencies: Pick<ReadDependencies, "gateway" | "cache">,
-    find: (asked: Asked) => Found<SentBody> | Promise<Found<SentBody>>,
-    cost?: (asked: Asked) => number | Problem,
+    find: (asked: Question) => Found<SentBody> | Promise<Found<SentBody>>,
+    cost?: (asked: Question) => number | Problem,
   ): Read["ask"] =>
   (asked) => {
     const outcome = dependencies.gateway.counted(asked, find, cost);
@@ -169,7 +169,7 @@ export const asking =
 function finish(
   { cache }: Pick<ReadDependencies, "cache">,
   outcome: Outcome<SentBody>,
-  { headers: { "accept-encoding": accepted } }: Asked,
+  { headers: { "accept-encoding": accepted } }: Question,
 ): Reply | Promise<Reply> {
   const { result } = outcome;
   if (result.kind === "problem") return replyOf(outcome, null, result);
@@ -200,7 +200,7 @@ export const unchanged = (of: { tag: string; datasetVersion: string }): Content 
 });
 
 /** Checks that the client accepts a path's only type. @throws Problem 406 otherwise. */
-export function acceptOnly(mediaType: string, { headers }: Asked): void {
+export function acceptOnly(mediaType: string, { headers }: Question): void {
   if (preferredType(headers.accept, [mediaType]) === undefined) throw notAcceptable([mediaType]);
 }
 
@@ -209,7 +209,7 @@ export function acceptNothingElse(
   { operations }: Pick<ReadDependencies, "operations">,
   path: string,
   mediaType: string,
-  asked: Asked,
+  asked: Question,
 ): void {
   acceptOnly(mediaType, asked);
   refuseParameters(path, asked.text, operations);

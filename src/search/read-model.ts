@@ -51,9 +51,9 @@ export const filterable: EachKind<Filterable<never>> = eachOf(
 export interface Filter {
   /** Part of a GP's name, or the GP's id. */
   readonly gp_name?: string | undefined;
-  readonly [name: string]: Asked | undefined;
+  readonly [name: string]: FilterValue | undefined;
 }
-type Asked = string | boolean | readonly string[] | Between | Filter;
+type FilterValue = string | boolean | readonly string[] | Between | Filter;
 
 /**
  * Order of records by a sortable range of the kind, by `name`, or of GPs by `signal_date`, the date of their latest
@@ -145,7 +145,7 @@ export function openReadModel(parts: DatasetParts): ReadModel {
   }
 
   /** Returns lists of sets for a condition on the records themselves. A match is in at least one set of each list. */
-  function findBy(kind: RecordKind, name: string, asked: Asked, misses: Miss[]) {
+  function findBy(kind: RecordKind, name: string, asked: FilterValue, misses: Miss[]) {
     const { by } = filterable[kind][name]!;
     switch (by) {
       case "range":
@@ -177,11 +177,11 @@ export function openReadModel(parts: DatasetParts): ReadModel {
     return found;
   }
 
-  const kept = new Map<string, Bitset>();
+  const linkedOrNot = new Map<string, Bitset>();
 
   /** Returns the records that belong to a GP, or those that belong to none. */
   const withGp = (kind: LinkedKind, isWanted: boolean): Bitset =>
-    getOrCompute(kept, `${kind} ${isWanted}`, () =>
+    getOrCompute(linkedOrNot, `${kind} ${isWanted}`, () =>
       keptSet(countOf(kind), (set) => {
         const { items } = parts.recordsOfGp[kind];
         addBits(set, items, 0, items.length);
@@ -312,8 +312,8 @@ const withoutFacets = (conditions: Filterable<never>): Filterable<never> =>
  * @throws Error if the kind has no condition of a given name.
  */
 function sortConditions(kind: RecordKind, filter: Filter) {
-  const ofGp: Record<string, Asked> = {};
-  const ofRecord: [string, Asked][] = [];
+  const ofGp: Record<string, FilterValue> = {};
+  const ofRecord: [string, FilterValue][] = [];
   for (const name in filter) {
     const { [name]: asked } = filter;
     if (!isGiven(asked)) continue;
@@ -328,7 +328,7 @@ function sortConditions(kind: RecordKind, filter: Filter) {
 }
 
 /** Reports whether a condition asks for anything. An empty list, an empty filter and a range without ends do not. */
-function isGiven(asked: Asked | undefined): asked is Asked {
+function isGiven(asked: FilterValue | undefined): asked is FilterValue {
   if (typeof asked !== "object") return asked !== undefined;
   if (Array.isArray(asked)) return asked.length > 0;
   return Object.values(asked as Filter).some(isGiven);

@@ -264,12 +264,14 @@ export const addedSql = {
 };
 
 /** Maximum number of requests in each window; null means the plan's or the service's maximum. */
-export interface Quotas {
+export interface OwnQuotas {
   readonly minute: number | null;
   readonly hour: number | null;
   readonly day: number | null;
 }
 
-export function quotasOf(row: Pick<AccountTable, "per_minute" | "per_hour" | "per_day">): Quotas {
+export function quotasOf(
+  row: Pick<AccountTable, "per_minute" | "per_hour" | "per_day">,
+): OwnQuotas {
   return { minute: row.per_minute, hour: row.per_hour, day: row.per_day };
 }

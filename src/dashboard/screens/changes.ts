@@ -33,7 +33,7 @@ const rowsOfPage = 25;
 const plottedMax = 20;
 
 /** Choices that the address makes. */
-type Asked = Exclude<ReturnType<typeof readAsked>, string>;
+type ChangesQuery = Exclude<ReturnType<typeof readAsked>, string>;
 
 async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Given> {
   const { control, changes: reader } = request.services;
@@ -132,14 +132,14 @@ const nounsOf = (view: View | null): readonly [one: string, many: string] =>
   view === null ? ["record", "records"] : kinds[view.kind].nouns;
 
 /** Returns the address of the page with other choices, at its first row unless they say otherwise. */
-function hrefWith({ query }: Asked, choices: Readonly<Record<string, string>>): string {
+function hrefWith({ query }: ChangesQuery, choices: Readonly<Record<string, string>>): string {
   const pairs = new URLSearchParams(query);
   pairs.delete("offset");
   for (const [name, value] of Object.entries(choices)) pairs.set(name, value);
   return `${path}?${pairs.toString()}`;
 }
 
-function sinceForm(now: number, asked: Asked): Html {
+function sinceForm(now: number, asked: ChangesQuery): Html {
   const { query, publications } = asked;
   const choices = {
     Today: dayOf(now),
@@ -189,7 +189,7 @@ function countsOf(view: View | null, { step }: Publication): readonly [number, n
 }
 
 /** Returns the last `plottedMax` publications that followed another, oldest first, for the plot and the table. */
-const columnsOf = (asked: Asked, all: readonly Publication[]) =>
+const columnsOf = (asked: ChangesQuery, all: readonly Publication[]) =>
   all
     .filter(({ from }) => from !== null)
     .slice(-plottedMax)
@@ -245,7 +245,7 @@ function figureOf(kind: RecordKind, changes: readonly JoinedChange[]) {
   return [kinds[kind].label, grouped(ofKind.length), notes.join(", ") || "none"] as const;
 }
 
-function kindTabs({ since, view }: Asked, changes: readonly JoinedChange[]): Html {
+function kindTabs({ since, view }: ChangesQuery, changes: readonly JoinedChange[]): Html {
   const tab = (label: string, kind?: RecordKind) => {
     const href = `${path}?since=${since}${kind === undefined ? "" : `&kind=${kind}`}`;
     const count = changes.filter((one) => kind === undefined || one.kind === kind).length;
@@ -291,7 +291,7 @@ const publicationTable = (columns: readonly Column[]): Part =>
           ]),
       });
 
-const followCard = ({ view }: Asked): Html =>
+const followCard = ({ view }: ChangesQuery): Html =>
   card({
     title: "Follow",
     body:

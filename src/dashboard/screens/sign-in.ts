@@ -158,9 +158,9 @@ const askingWords = {
     withoutMail: "Ask its operator for a link to choose a new password.",
   },
 };
-type Asked = keyof typeof askingWords;
+type LinkRequest = keyof typeof askingWords;
 
-function asking(kind: Asked): Pick<Route, "GET" | "POST"> {
+function asking(kind: LinkRequest): Pick<Route, "GET" | "POST"> {
   const page = (request: AccountRequest, fault?: string) => {
     refuseAsking(kind, request);
     const { title, explained, after } = askingWords[kind];
@@ -179,7 +179,7 @@ function asking(kind: Asked): Pick<Route, "GET" | "POST"> {
 }
 
 /** Checks that the settings allow mailing such a link. @throws DomainError `refused`. */
-function refuseAsking(kind: Asked, request: AccountRequest): void {
+function refuseAsking(kind: LinkRequest, request: AccountRequest): void {
   const { signUp } = request.services.settings;
   if (kind === "sign-up" && signUp !== "open")
     throw new DomainError(
@@ -202,7 +202,7 @@ export const canMail = ({ services: { settings, mailer } }: AccountRequest): boo
  * Mails a link, unless a new password is requested for an unknown address. Outside a demo, the returned page does not
  * reveal whether the address is known.
  */
-async function mailLink(kind: Asked, request: AccountRequest): Promise<string> {
+async function mailLink(kind: LinkRequest, request: AccountRequest): Promise<string> {
   refuseAsking(kind, request);
   const { services, form, client, now } = request;
   const address = form.get("email") ?? "";
