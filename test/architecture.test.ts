@@ -399,10 +399,3 @@ test("nothing is called by a private word where the field has its own", () => {
   );
   assert.deepEqual(found, []);
 });
-
-test("only the gateway charges a quota", () => {
-  const charging = sources.filter((path) =>
-    /\bcounters(?:\(\))?\.take\b/.test(readFileSync(path, "utf8")),
-  );
-  assert.deepEqual(charging, ["src/gateway/gateway.ts"]);
-});
