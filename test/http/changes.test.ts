@@ -61,13 +61,8 @@ test("a copy of what the operations answer that applies a step is what they answ
   const mine = { ...service, get };
   const copy = await copyOf(mine);
   const list = await get("/changes");
-  assert.deepEqual(
-    list.body.data.map(({ version, from }: { version: string; from: string }) => [version, from]),
-    [
-      [second, first],
-      [first, null],
-    ],
-  );
+  const steps = list.body.data.map(({ from, version }: any) => `${from} ${version}`);
+  assert.deepEqual(steps, [`${first} ${second}`, `null ${first}`]);
   assert.equal(list.body.data[0].hash, hashOf(copy));
   await rollBack(catalogue, day(3));
   await eventually(async () => {
@@ -75,10 +70,8 @@ test("a copy of what the operations answer that applies a step is what they answ
     assert.equal(headers.get("dataset-version"), first);
   });
   const [newest] = (await get("/changes?limit=1")).body.data;
-  assert.deepEqual(
-    [newest.version, newest.from, newest.published_at],
-    [first, second, "2026-11-03T03:00:00Z"],
-  );
+  const { version, from, published_at: publishedAt } = newest;
+  assert.deepEqual([version, from, publishedAt], [first, second, "2026-11-03T03:00:00Z"]);
   const head = applyStep(copy, (await get(newest.step)).text);
   assert.equal(head["to_hash"], hashOf(copy));
   assert.deepEqual(linesOf(copy), linesOf(await copyOf(mine)));
@@ -123,21 +116,20 @@ test("a step counts one request for each started hundred changes, before the fir
   const known = await service.get(path, { "if-none-match": etag });
   assert.deepEqual([known.status, leftOf(known)], [304, 56]);
   const head = await service.get(path, {}, "HEAD");
-  assert.deepEqual(
-    [head.status, head.headers.get("x-total-count"), leftOf(head)],
-    [200, "253", 55],
-  );
+  assert.deepEqual([head.status, leftOf(head)], [200, 55]);
+  assert.equal(head.headers.get("x-total-count"), "253");
   assert.equal(leftOf(await service.get(`${path}?limit=101`)), 53);
   assert.equal(leftOf(await service.get(`${path}?limit=100&offset=253`)), 52);
   assert.equal(leftOf(await service.get(`${path}?limit=0`)), 51);
   assert.equal(leftOf(await service.get(stepOf(second, first))), 50);
   assert.equal(leftOf(await service.get("/changes")), 49);
   for (let i = 0; i < 47; i++) await service.get("/changes");
+  service.clock.advance(20);
   const refused = await service.get(path);
   assert.deepEqual([refused.status, leftOf(refused)], [429, 2]);
-  assert.match(
+  assert.equal(
     refused.body.detail,
-    /^This request counts as 3 requests, but only 2 of the 60 allowed per minute are left\. Try again in \d+ seconds\.$/,
+    "This request counts as 3 requests, but only 2 of the 60 allowed per minute are left. Try again in 40 seconds.",
   );
 });
 
@@ -167,10 +159,8 @@ test("what would count more than the quota ever admits is a 400 that says how mu
   const [fault] = body.errors;
   assert.deepEqual([fault.parameter, fault.code, fault.maximum], ["limit", "missing", 200]);
   service.clock.advance(61);
-  assert.equal(
-    (await service.get(`${path}?limit=201`, headers)).body.errors[0].code,
-    "out_of_range",
-  );
+  const tooMany = await service.get(`${path}?limit=201`, headers);
+  assert.equal(tooMany.body.errors[0].code, "out_of_range");
   service.clock.advance(61);
   const part = await service.get(`${path}?limit=200`, headers);
   assert.deepEqual([part.status, leftOf(part)], [200, 0]);
@@ -185,18 +175,14 @@ test("checks come in the order of the operations, and a plan may refuse: not cou
     assert.equal((await service.get(path, {}, "POST")).status, 405);
     assert.equal((await service.get(path, { "x-api-key": "" })).status, 401);
     const refused = await service.get(path, { accept: "image/png" });
-    assert.deepEqual(
-      [refused.status, refused.body.code, refused.body.reason],
-      [403, "access-denied", "plan"],
-    );
+    const { code, reason } = refused.body;
+    assert.deepEqual([refused.status, code, reason], [403, "access-denied", "plan"]);
     assert.equal(leftOf(refused), 60);
   }
   await setPlan(control, { name: "default", quotas: {}, changes: true, now: service.clock.now() });
   assert.equal((await service.get("/changes", { accept: "text/csv" })).status, 406);
-  assert.equal(
-    (await service.get(stepOf(first, second), { accept: "application/json" })).status,
-    406,
-  );
+  const asJson = await service.get(stepOf(first, second), { accept: "application/json" });
+  assert.equal(asJson.status, 406);
   assert.equal((await service.get("/changes?tag=a")).body.errors[0].allowed_on.length, 6);
   assert.equal((await service.get("/changes?limit=101")).status, 400);
 });

@@ -28,10 +28,8 @@ test("each operation answers in JSON, NDJSON and CSV with the same records, tota
     const { data } = json!.body;
     assert.ok(data.length > 0);
     assert.equal(ndjson!.text, data.map((one: object) => `${JSON.stringify(one)}\n`).join(""));
-    assert.deepEqual(
-      readTable(csv!.text).rows,
-      data.map((one: object) => filledCells(rowOf(one))),
-    );
+    const rows = data.map((one: object) => filledCells(rowOf(one)));
+    assert.deepEqual(readTable(csv!.text).rows, rows);
     for (const [i, { status, headers }] of [json!, ndjson!, csv!].entries()) {
       assert.equal(status, 200);
       assert.equal(headers.get("content-type"), Object.values(contentTypes)[i]);
@@ -137,27 +135,6 @@ test("an empty Accept header is as good as none, at every path that chooses by i
       assert.equal(headers["content-type"], without.headers["content-type"], name);
     }
   }
-});
-
-test("an answer in each format has a tag of its own, the same on both paths, and is no 304 for that of another", async (t) => {
-  const service = await startService(t);
-  const tags = new Set<string>();
-  for (const accept of mediaTypes) {
-    const { headers, text } = await service.get("/fetch-projects?limit=2", { accept });
-    const tag = headers.get("etag")!;
-    for (const known of tags) {
-      const other = await service.get("/fetch-projects?limit=2", {
-        accept,
-        "if-none-match": known,
-      });
-      assert.equal(other.status, 200);
-      assert.equal(other.text, text);
-    }
-    tags.add(tag);
-    const same = await service.get("/v1/fetch-projects?offset=0&limit=2", { accept });
-    assert.deepEqual([same.headers.get("etag"), same.text], [tag, text]);
-  }
-  assert.equal(tags.size, mediaTypes.length);
 });
 
 test("whatever is read, HEAD has its headers without its content, a kept answer is a 304, and each counts 1", async (t) => {

@@ -43,6 +43,7 @@ test("the log names a request by the path it was answered on, also where its met
   const { get, log } = await openHttpServer(t);
   const asked = [
     ["GET", "/docs?a=gpr_secret"],
+    ["GET", "/v1/vocabulary"],
     ["GET", "/errors/not-acceptable"],
     ["POST", "/docs"],
     ["PUT", "/v1/fetch-gp"],
@@ -51,10 +52,12 @@ test("the log names a request by the path it was answered on, also where its met
     ["GET", `/${"a".repeat(200)}`],
   ] as const;
   for (const [method, path] of asked) await get(path, {}, method);
+  const logged = log.map((line) => JSON.parse(line));
   assert.deepEqual(
-    log.map((line) => JSON.parse(line)).map(({ path, status }) => [path, status]),
+    logged.map(({ path, status }) => [path, status]),
     [
       ["/docs", 200],
+      ["/v1/vocabulary", 200],
       ["/errors/not-acceptable", 200],
       ["/docs", 405],
       ["/v1/fetch-gp", 405],
