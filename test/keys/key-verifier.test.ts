@@ -137,10 +137,8 @@ test("a change is seen by the next request, which reads again the keys of an acc
   assert.deepEqual(again, []);
   for (const one of [own, others, own, others])
     assert.equal((await find(one))?.key.quotas.minute, 5);
-  assert.deepEqual(
-    again,
-    [own, others].map(({ key }) => digestKey(key).toBase64()),
-  );
+  const digests = [own, others].map(({ key }) => digestKey(key).toBase64());
+  assert.deepEqual(again, digests);
   const later = await issue();
   assert.equal((await find(later))?.key.quotas.minute, 5);
   assert.equal(again.length, 2);
