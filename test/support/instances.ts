@@ -5,14 +5,17 @@ import { writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
+import { test, type TestContext } from "node:test";
 import { endWithUs } from "../../bench/clean-up.ts";
 import { ask } from "../../bench/ask.ts";
 import { allCommands } from "./all-commands.ts";
+import { cast } from "./cast.ts";
 import { eventually } from "./eventually.ts";
 import { holdSocket } from "./ports.ts";
 import { newKey, roomy } from "./own-process.ts";
+import { freshDatabase, whyNoPostgres } from "./postgres.ts";
 import { readExposition } from "./read-exposition.ts";
+import { startRedis, whyNoRedis } from "./redis.ts";
 import { startServer } from "./server-process.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -216,4 +219,34 @@ export async function assertWholeVersions(
   assert.equal(new Set(paged.map(({ version }) => version)).size, publications + 1);
   assert.ok(restarts >= 1, "no publication fell between two pages");
   t.diagnostic(`${paged.length} times all pages, ${restarts} times another version on the way`);
+}
+
+/** Tests what four servers whose clocks are apart do together, with either engine of the counts. */
+export function testFourServers(times: { idle: number; busy: number; publications: number }): void {
+  const skip = whyNoPostgres() ?? whyNoRedis() ?? false;
+  void test("four servers on one PostgreSQL and one Redis", { skip }, async (t) => {
+    const databaseUrl = await freshDatabase(t);
+    const redis = await startRedis();
+    t.after(() => redis.end());
+    await publishShared(t, { databaseUrl }, cast);
+    for (const [engine, shared] of [
+      ["Redis", { databaseUrl, countersUrl: redis.url }],
+      ["PostgreSQL", { databaseUrl }],
+    ] as const)
+      await t.test(`counted by ${engine}`, async (own) => {
+        const instances = await Promise.all(
+          [0, 5, 10, 15].map((seconds) =>
+            startInstance(own, shared, { aheadMilliseconds: 1000 * seconds }),
+          ),
+        );
+        const it = (name: string, run: (t: TestContext) => Promise<void>) => own.test(name, run);
+        await it("they admit sixty of four hundred requests at once, though their clocks are five seconds apart", (one) =>
+          assertSixtyEachTime(one, shared, instances, times.idle));
+        await it("they do while every core is busy", (one) =>
+          assertSixtyEachTime(one, shared, instances, times.busy, "busy"));
+        if (engine === "Redis") return;
+        await it("a client that pages over all of them in turn sees each record of a version once, or the new version", (one) =>
+          assertWholeVersions(one, shared, instances, times.publications));
+      });
+  });
 }
