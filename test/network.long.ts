@@ -5,7 +5,6 @@ import { test, type TestContext } from "node:test";
 import { createAccount } from "#accounts/accounts.ts";
 import { makeKey } from "#keys/api-key.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
-import { migratePostgres } from "#store/postgres-schema.ts";
 import { openControl } from "#store/stores.ts";
 import { unprivilegedUser } from "../bench/postgres.ts";
 import { spawnRedis } from "../bench/redis.ts";
@@ -15,7 +14,7 @@ import { eventually } from "./support/eventually.ts";
 import { type Instance, newSharedKey, publishShared, startInstance } from "./support/instances.ts";
 import { openNetwork, whyNoNetwork } from "./support/network.ts";
 import { roomy } from "./support/own-process.ts";
-import { runSql, startPostgres, urlOf, whyNoPostgres } from "./support/postgres.ts";
+import { makeRecords, runSql, startPostgres, whyNoPostgres } from "./support/postgres.ts";
 import { whyNoRedis } from "./support/redis.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
@@ -36,12 +35,10 @@ async function openWorld(t: TestContext) {
   const postgres = await startPostgres({ listen_addresses: "*" }, [...network.under, ...asUser]);
   t.after(() => postgres.stop());
   // Its socket is a file, which does not care for the network.
-  const databaseUrl = urlOf(postgres, "records");
+  const databaseUrl = await makeRecords(postgres);
   const data = decodeURIComponent(new URL(postgres.url).hostname);
   appendFileSync(join(data, "pg_hba.conf"), "host all all 10.213.0.0/16 trust\n");
   await runSql(postgres.url, "select pg_reload_conf()");
-  await runSql(postgres.url, "create database records");
-  await migratePostgres(databaseUrl);
   const redis = await spawnRedis({
     port: redisPort,
     folder: temporaryFolder(t),
@@ -71,10 +68,7 @@ const pageOf = async ({ port }: Instance) =>
 async function admitted(instance: Instance, key: string, requests: number): Promise<number> {
   const asked = Array.from({ length: requests }, () => statusOf(instance, key));
   const statuses = await Promise.all(asked);
-  assert.deepEqual(
-    statuses.filter((status) => status !== 200 && status !== 429),
-    [],
-  );
+  assert.ok(statuses.every((status) => status === 200 || status === 429));
   return statuses.filter((status) => status === 200).length;
 }
 

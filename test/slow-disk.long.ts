@@ -10,7 +10,6 @@ import { makeKey } from "#keys/api-key.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
 import type { Engine } from "#limits/shared-counters.ts";
 import { quotaMax } from "#limits/policy.ts";
-import { migratePostgres } from "#store/postgres-schema.ts";
 import { openControl } from "#store/stores.ts";
 import { endWithUs } from "../bench/clean-up.ts";
 import { ask, othersThan200, stream } from "../bench/ask.ts";
@@ -25,13 +24,19 @@ import {
   untilShared,
 } from "./support/instances.ts";
 import { roomy } from "./support/own-process.ts";
-import { runSql, startPostgres, urlOf, whyNoPostgres } from "./support/postgres.ts";
+import { makeRecords, startPostgres, whyNoPostgres } from "./support/postgres.ts";
 import { type RedisServer, startRedis, whyNoRedis } from "./support/redis.ts";
 
-const skip =
-  whyNoPostgres() ??
-  whyNoRedis() ??
-  (process.getuid?.() !== 0 && "skipped: only root slows down the writes of others");
+/** Marks the test as skipped where something of this is missing. */
+function canSlowDown(t: TestContext): boolean {
+  const isRoot = process.getuid?.() === 0;
+  const why =
+    whyNoPostgres() ??
+    whyNoRedis() ??
+    (isRoot ? null : "skipped: only root slows down the writes of others");
+  if (why !== null) t.skip(why);
+  return why === null && hasTool(t, "strace");
+}
 
 const path = "/fetch-gp?gp_name=northwind";
 const minuteQuota = 60;
@@ -114,61 +119,55 @@ async function answeredBeside(
   );
 }
 
-test(
-  "while each flush of PostgreSQL's disk takes seconds every known key is answered and counted, and what was changed holds afterwards",
-  { skip },
-  async (t) => {
-    if (!hasTool(t, "strace")) return;
-    const postgres = await startPostgres({ fsync: "on", synchronous_commit: "on" });
-    t.after(() => postgres.stop());
-    await runSql(postgres.url, "create database records");
-    const databaseUrl = urlOf(postgres, "records");
-    await migratePostgres(databaseUrl);
-    await publishShared(t, { databaseUrl }, cast);
-    const shared = { databaseUrl };
-    const instances = [await startInstance(t, shared), await startInstance(t, shared)];
-    const control = await openControl("/nowhere", { databaseUrl });
-    t.after(() => control.close());
-    const now = Date.now();
-    const account = await createAccount(control, { name: "own", quotas: roomy, now });
-    const order = { account, name: "to be revoked", expiresAt: null, now };
-    const { id, key: revoked } = await issueKey(control, order);
-    const key = await newSharedKey(shared, roomy);
-    const counted = await newSharedKey(shared, { minute: minuteQuota });
-    for (const { port } of instances)
-      for (const known of [key, revoked])
-        assert.equal((await ask({ port, path, key: known })).status, 200);
+test("while each flush of PostgreSQL's disk takes seconds every known key is answered and counted, and what was changed holds afterwards", async (t) => {
+  if (!canSlowDown(t)) return;
+  const postgres = await startPostgres({ fsync: "on", synchronous_commit: "on" });
+  t.after(() => postgres.stop());
+  const databaseUrl = await makeRecords(postgres);
+  await publishShared(t, { databaseUrl }, cast);
+  const shared = { databaseUrl };
+  const instances = [await startInstance(t, shared), await startInstance(t, shared)];
+  const control = await openControl("/nowhere", { databaseUrl });
+  t.after(() => control.close());
+  const now = Date.now();
+  const account = await createAccount(control, { name: "own", quotas: roomy, now });
+  const order = { account, name: "to be revoked", expiresAt: null, now };
+  const { id, key: revoked } = await issueKey(control, order);
+  const key = await newSharedKey(shared, roomy);
+  const counted = await newSharedKey(shared, { minute: minuteQuota });
+  for (const { port } of instances)
+    for (const known of [key, revoked])
+      assert.equal((await ask({ port, path, key: known })).status, 200);
 
-    const data = decodeURIComponent(new URL(postgres.url).hostname);
-    const [first] = readFileSync(join(data, "postmaster.pid"), "utf8").split("\n").map(Number);
-    const children = readFileSync(`/proc/${first}/task/${first}/children`, "utf8");
-    const pids = [first!, ...children.split(" ").filter(Boolean).map(Number)];
-    let all = 0;
-    const slow = { pids, calls: "fsync,fdatasync", seconds: slowSeconds };
-    const beside = async () => {
-      const refusal = await ask({ port: instances[0]!.port, path, key: makeKey() });
-      assert.ok(refusal.status === 401 || refusal.status === 503, `${refusal.status}`);
-      assert.ok(refusal.milliseconds < patienceMilliseconds);
-      all = await admitted(instances, counted);
-      const startedAt = performance.now();
-      const said = await revokeKey(control, id, Date.now()).then(
-        () => "revoked",
-        (error: Error) => error.message,
-      );
-      t.diagnostic(`revoking: '${said}' after ${Math.round(performance.now() - startedAt)} ms`);
-      await eventually(async () => {
-        for (const { port } of instances)
-          assert.equal((await ask({ port, path, key: revoked })).status, 401);
-      }, 20_000);
-      t.diagnostic(`refused after ${Math.round(performance.now() - startedAt)} ms`);
-    };
-    await answeredBeside(t, instances, key, () => whileSlow(slow, beside));
-    assert.ok(all >= minuteQuota && all <= instances.length * minuteQuota, `${all}`);
-    await Promise.all(instances.map(untilShared));
-    assert.equal(await admitted(instances, counted), 0);
-    t.diagnostic(`${all} of ${instances.length} × ${minuteQuota} admitted`);
-  },
-);
+  const data = decodeURIComponent(new URL(postgres.url).hostname);
+  const [first] = readFileSync(join(data, "postmaster.pid"), "utf8").split("\n").map(Number);
+  const children = readFileSync(`/proc/${first}/task/${first}/children`, "utf8");
+  const pids = [first!, ...children.split(" ").filter(Boolean).map(Number)];
+  let all = 0;
+  const slow = { pids, calls: "fsync,fdatasync", seconds: slowSeconds };
+  const beside = async () => {
+    const refusal = await ask({ port: instances[0]!.port, path, key: makeKey() });
+    assert.ok(refusal.status === 401 || refusal.status === 503, `${refusal.status}`);
+    assert.ok(refusal.milliseconds < patienceMilliseconds);
+    all = await admitted(instances, counted);
+    const startedAt = performance.now();
+    const said = await revokeKey(control, id, Date.now()).then(
+      () => "revoked",
+      (error: Error) => error.message,
+    );
+    t.diagnostic(`revoking: '${said}' after ${Math.round(performance.now() - startedAt)} ms`);
+    await eventually(async () => {
+      for (const { port } of instances)
+        assert.equal((await ask({ port, path, key: revoked })).status, 401);
+    }, 20_000);
+    t.diagnostic(`refused after ${Math.round(performance.now() - startedAt)} ms`);
+  };
+  await answeredBeside(t, instances, key, () => whileSlow(slow, beside));
+  assert.ok(all >= minuteQuota && all <= instances.length * minuteQuota, `${all}`);
+  await Promise.all(instances.map(untilShared));
+  assert.equal(await admitted(instances, counted), 0);
+  t.diagnostic(`${all} of ${instances.length} × ${minuteQuota} admitted`);
+});
 
 /** Its process, and the file that it writes counts to. */
 async function placeOf({ ask: askRedis }: RedisServer): Promise<Pick<Slow, "pids" | "file">> {
@@ -177,39 +176,33 @@ async function placeOf({ ask: askRedis }: RedisServer): Promise<Pick<Slow, "pids
   return { pids: [Number(pid)], file: join(folder, "appendonlydir/appendonly.aof.1.incr.aof") };
 }
 
-test(
-  "while each write of Redis' disk takes half a second every request is answered, and no more is admitted than the quota of each server",
-  { skip },
-  async (t) => {
-    if (!hasTool(t, "strace")) return;
-    const postgres = await startPostgres();
-    t.after(() => postgres.stop());
-    await runSql(postgres.url, "create database records");
-    const databaseUrl = urlOf(postgres, "records");
-    await migratePostgres(databaseUrl);
-    await publishShared(t, { databaseUrl }, cast);
-    const redis = await startRedis();
-    t.after(() => redis.end());
-    const shared = { databaseUrl, countersUrl: redis.url };
-    const instances = [await startInstance(t, shared), await startInstance(t, shared)];
-    const key = await newSharedKey(shared, roomy);
-    const counted = await newSharedKey(shared, { minute: minuteQuota });
-    for (const { port } of instances) assert.equal((await ask({ port, path, key })).status, 200);
-    const slow = { ...(await placeOf(redis)), calls: "write,fdatasync", seconds: 0.5 };
-    let all = 0;
-    const beside = async (answered: () => number) => {
-      await eventually(async () => assert.equal(await instances[0]!.countersMode(), "local"));
-      all = await admitted(instances, counted);
-      await eventually(() => assert.ok(answered() > 500), 60_000);
-      all += await admitted(instances, counted);
-    };
-    await answeredBeside(t, instances, key, (answered) => whileSlow(slow, () => beside(answered)));
-    assert.ok(all >= minuteQuota && all <= instances.length * minuteQuota, `${all}`);
-    await Promise.all(instances.map(untilShared));
-    assert.equal(await admitted(instances, counted), 0);
-    t.diagnostic(`${all} of ${instances.length} × ${minuteQuota} admitted`);
-  },
-);
+test("while each write of Redis' disk takes half a second every request is answered, and no more is admitted than the quota of each server", async (t) => {
+  if (!canSlowDown(t)) return;
+  const postgres = await startPostgres();
+  t.after(() => postgres.stop());
+  const databaseUrl = await makeRecords(postgres);
+  await publishShared(t, { databaseUrl }, cast);
+  const redis = await startRedis();
+  t.after(() => redis.end());
+  const shared = { databaseUrl, countersUrl: redis.url };
+  const instances = [await startInstance(t, shared), await startInstance(t, shared)];
+  const key = await newSharedKey(shared, roomy);
+  const counted = await newSharedKey(shared, { minute: minuteQuota });
+  for (const { port } of instances) assert.equal((await ask({ port, path, key })).status, 200);
+  const slow = { ...(await placeOf(redis)), calls: "write,fdatasync", seconds: 0.5 };
+  let all = 0;
+  const beside = async (answered: () => number) => {
+    await eventually(async () => assert.equal(await instances[0]!.countersMode(), "local"));
+    all = await admitted(instances, counted);
+    await eventually(() => assert.ok(answered() > 500), 60_000);
+    all += await admitted(instances, counted);
+  };
+  await answeredBeside(t, instances, key, (answered) => whileSlow(slow, () => beside(answered)));
+  assert.ok(all >= minuteQuota && all <= instances.length * minuteQuota, `${all}`);
+  await Promise.all(instances.map(untilShared));
+  assert.equal(await admitted(instances, counted), 0);
+  t.diagnostic(`${all} of ${instances.length} × ${minuteQuota} admitted`);
+});
 
 const killings = 10;
 /** Requests that are asked for together, as in one turn of an instance. */
@@ -266,15 +259,11 @@ async function forgotten(
   return lost;
 }
 
-test(
-  "kill -9 makes Redis forget no count that it acknowledged where it flushes always; with everysec it forgets those of a flush",
-  { skip },
-  async (t) => {
-    if (!hasTool(t, "strace")) return;
-    const redis = await startRedis();
-    t.after(() => redis.end());
-    assert.deepEqual(new Set(await forgotten(t, redis, "always", 0.1)), new Set([0]));
-    // Else this would not have seen a loss.
-    assert.ok((await forgotten(t, redis, "everysec", 0.8)).some((count) => count > 0));
-  },
-);
+test("kill -9 makes Redis forget no count that it acknowledged where it flushes always; with everysec it forgets those of a flush", async (t) => {
+  if (!canSlowDown(t)) return;
+  const redis = await startRedis();
+  t.after(() => redis.end());
+  assert.deepEqual(new Set(await forgotten(t, redis, "always", 0.1)), new Set([0]));
+  // Else this would not have seen a loss.
+  assert.ok((await forgotten(t, redis, "everysec", 0.8)).some((count) => count > 0));
+});

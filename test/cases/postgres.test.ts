@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
@@ -7,22 +6,15 @@ import pg from "pg";
 import { createAccount } from "#accounts/accounts.ts";
 import { makeKey } from "#keys/api-key.ts";
 import { issueKey, revokeKey } from "#keys/keys.ts";
-import { migratePostgres } from "#store/postgres-schema.ts";
 import { openControl } from "#store/stores.ts";
 import { requestsInPages } from "#usage/request-log.ts";
-import { allCommands } from "../support/all-commands.ts";
 import { cast } from "../support/cast.ts";
 import { eventually } from "../support/eventually.ts";
-import { type FarAway, openFarAway } from "../support/far-away.ts";
-import {
-  runSql,
-  startPostgres,
-  type TestPostgres,
-  urlOf,
-  whyNoPostgres,
-} from "../support/postgres.ts";
+import { openFarAway } from "../support/far-away.ts";
+import { publishShared } from "../support/instances.ts";
+import { makeRecords, runSql, startPostgres, urlOf, whyNoPostgres } from "../support/postgres.ts";
 import { roomy } from "../support/own-process.ts";
-import { type RunningServer, startServer } from "../support/server-process.ts";
+import { startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { countRequests, readUsage } from "../support/usage.ts";
 
@@ -31,36 +23,17 @@ const skip = whyNoPostgres() ?? false;
 /** What is promised is 2 s, which the fault F5 measures; a machine that runs other tests beside this one may be late. */
 const patienceMilliseconds = 15_000;
 
-interface World {
-  postgres: TestPostgres;
-  /** Of the superuser, past the proxy. */
-  ownUrl: string;
-  way: FarAway;
-  server: RunningServer;
-  key: string;
-  id: string;
-  path: string;
-  /** The status of a request, which must have an answer in time. */
-  statusOf(key: string): Promise<number>;
-  /** How many requests were answered so far that are recorded. */
-  answered: number;
-  /** The same with a key that was never issued: 401 where that can be told, else 503 with `Retry-After`. */
-  unknown(): Promise<number>;
-  /** Of an account page of somebody who says that they are signed in. */
-  page(): Promise<number>;
-}
+type World = Awaited<ReturnType<typeof openWorld>>;
 
 /** PostgreSQL, a way to it, and a server in a process of its own, which has used a key. */
-async function openWorld(t: TestContext): Promise<World> {
+async function openWorld(t: TestContext) {
   const postgres = await startPostgres({
     max_connections: "24",
     superuser_reserved_connections: "3",
   });
   t.after(() => postgres.stop());
-  const ownUrl = urlOf(postgres, "records");
+  const ownUrl = await makeRecords(postgres);
   await runSql(postgres.url, "create role serving login");
-  await runSql(postgres.url, "create database records");
-  await migratePostgres(ownUrl);
   await runSql(
     ownUrl,
     "grant select, insert, update, delete on all tables in schema public to serving",
@@ -72,35 +45,33 @@ async function openWorld(t: TestContext): Promise<World> {
   await control.close();
   const socket = decodeURIComponent(new URL(ownUrl).hostname);
   const way = await openFarAway(t, join(socket, ".s.PGSQL.5432"));
-  const dataDir = temporaryFolder(t);
-  const source = join(dataDir, "cast.ndjson");
-  writeFileSync(source, cast.map((record) => `${JSON.stringify(record)}\n`).join(""));
-  await allCommands(temporaryFolder(t), { DATABASE_URL: ownUrl }).json(
-    "import ndjson --source own",
-    source,
-  );
+  await publishShared(t, { databaseUrl: ownUrl }, cast);
   const server = await startServer(t, {
-    dataDir,
+    dataDir: temporaryFolder(t),
     settings: { DATABASE_URL: `postgres://serving@127.0.0.1:${way.port}/records` },
   });
   const path = "/fetch-gp?gp_name=northwind";
   const ask = (target: string, headers: Record<string, string>) =>
     fetch(server.url + target, { headers, signal: AbortSignal.timeout(patienceMilliseconds) });
-  const world: World = {
+  const world = {
     postgres,
+    /** Of the superuser, past the proxy. */
     ownUrl,
     way,
     server,
     key,
     id,
     path,
+    /** How many requests were answered so far that are recorded. */
     answered: 0,
-    async statusOf(presented) {
+    /** The status of a request, which must have an answer in time. */
+    async statusOf(presented: string) {
       const answer = await ask(path, { "x-api-key": presented });
       await answer.text();
       world.answered++;
       return answer.status;
     },
+    /** The same with a key that was never issued: 401 where that can be told, else 503 with `Retry-After`. */
     async unknown() {
       const answer = await ask(path, { "x-api-key": makeKey() });
       const { reason } = (await answer.json()) as { reason: string };
@@ -111,6 +82,7 @@ async function openWorld(t: TestContext): Promise<World> {
       }
       return answer.status;
     },
+    /** Of an account page of somebody who says that they are signed in. */
     async page() {
       const answer = await ask("/account/keys", { cookie: `gp_session=${"a".repeat(43)}` });
       await answer.text();
@@ -176,188 +148,155 @@ const outages: readonly [
 test("PostgreSQL and a server in a process of its own", { skip }, async (t) => {
   const world = await openWorld(t);
   const { ownUrl, statusOf, unknown, page, key } = world;
+  const it = (name: string, run: (t: TestContext) => Promise<void>) => t.test(name, run);
 
-  await t.test(
-    "C64 · while PostgreSQL is stopped, frozen, cut off or five seconds away known keys work, all else is a 503 with Retry-After, it is tried once a second, and it is back without a restart",
-    async () => {
-      for (const [name, begin, end] of outages) {
-        await begin(world);
-        try {
-          await assertAway(world);
-        } catch (error) {
-          throw new Error(name, { cause: error });
-        } finally {
-          await end(world);
-        }
-        await assertBack(world);
-      }
-    },
-  );
-
-  await t.test(
-    "C64 · every request that was answered meanwhile is in the totals and in the log, once",
-    async () => {
-      const place = { dataDir: "/nowhere", databaseUrl: ownUrl };
-      await eventually(() =>
-        readUsage(place, async (usage) => {
-          const requests = await countRequests(usage);
-          let logged = 0;
-          for await (const page of requestsInPages(usage, { account: 1, countMax: 1e6 }))
-            logged += page.length;
-          assert.deepEqual([requests, logged], [world.answered, world.answered]);
-        }),
-      );
-    },
-  );
-
-  await t.test(
-    "C64 · all connections ended at once by pg_terminate_backend are made again, and no process ends",
-    async () => {
-      for (let count = 0; count < 3; count++) {
-        await runSql(
-          ownUrl,
-          "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'serving'",
-        );
-        assert.equal(await statusOf(key), 200);
-        await assertBack(world);
-      }
-    },
-  );
-
-  await t.test(
-    "C65 · without a connection left at PostgreSQL known keys work, all else is a 503, it is tried once a second, and it recovers",
-    async () => {
-      const taken: pg.Client[] = [];
-      const takeAll = async () => {
-        for (;;) {
-          const client = new pg.Client({
-            connectionString: ownUrl.replace("//postgres@", "//serving@"),
-          });
-          client.on("error", () => {});
-          try {
-            await client.connect();
-            taken.push(client);
-          } catch {
-            return;
-          }
-        }
-      };
-      await takeAll();
-      await eventually(async () => {
-        const own = taken.map((client) => (client as unknown as { processID: number }).processID);
-        const [{ count } = { count: 0 }] = await runSql<{ count: number }>(
-          ownUrl,
-          `select count(pg_terminate_backend(pid))::integer as count from pg_stat_activity
-         where usename = 'serving' and pid not in (${own.join(",")})`,
-        );
-        await takeAll();
-        assert.equal(count, 0);
-      });
-      await assertAway(world);
-      await Promise.all(taken.map((client) => client.end()));
-      await assertBack(world);
-    },
-  );
-
-  await t.test(
-    "C66 · while a table is locked whoever needs it gets a 503 in time, and everybody else what they asked for",
-    async () => {
-      const locker = new pg.Client({ connectionString: ownUrl });
-      await locker.connect();
-      await locker.query("begin; lock table session in access exclusive mode");
-      let [connections, isAnswered] = [0, false];
-      const pages = Promise.all(Array.from({ length: 8 }, page)).finally(() => (isAnswered = true));
-      while (!isAnswered) {
-        const [row] = await runSql<{ waiting: number }>(
-          ownUrl,
-          `select count(*)::integer as waiting from pg_stat_activity
-         where usename = 'serving' and wait_event_type = 'Lock'`,
-        );
-        connections = Math.max(connections, row!.waiting);
-      }
-      assert.deepEqual([connections, new Set(await pages)], [4, new Set([503])]);
-      assert.deepEqual([await statusOf(key), await unknown()], [200, 401]);
-      await locker.query("rollback; begin; lock table key_change in access exclusive mode");
-      const others = Array.from({ length: 8 }, unknown);
-      assert.deepEqual([await statusOf(key), await page()], [200, 401]);
-      assert.deepEqual(new Set(await Promise.all(others)), new Set([503]));
-      await locker.query("rollback");
-      await locker.end();
-      await assertBack(world);
-    },
-  );
-
-  await t.test(
-    "C40 · a key that another process revokes is refused on every instance, though no notification arrives",
-    async (inner) => {
-      const { server, id, path, way } = world;
-      way.muteNotices(true);
-      const dataDir = temporaryFolder(inner);
-      const settings = { DATABASE_URL: `postgres://serving@127.0.0.1:${way.port}/records` };
-      const second = await startServer(inner, { dataDir, settings });
-      const both = [server, second];
-      for (const one of both)
-        await eventually(async () =>
-          assert.equal((await one.get(path, { "x-api-key": key })).status, 200),
-        );
-      const control = await openControl("/nowhere", { databaseUrl: ownUrl });
-      await revokeKey(control, id, Date.now());
-      await control.close();
-      for (const one of both)
-        await eventually(async () => {
-          const { status, body } = await one.get(path, { "x-api-key": key });
-          assert.deepEqual([status, body.code], [401, "api-key-revoked"]);
-        });
-      way.muteNotices(false);
-      second.signal("SIGTERM");
-      assert.deepEqual(await second.ended, { exitCode: 0, signal: null });
-    },
-  );
-
-  await t.test(
-    "a server that cannot reach PostgreSQL, or finds an old schema, ends and says what to do",
-    async (inner) => {
-      const { postgres, way } = world;
-      await runSql(postgres.url, "create database empty");
-      for (const [databaseUrl, words] of [
-        [
-          urlOf(postgres, "empty"),
-          /PostgreSQL at .*\/empty lacks schema migrations.*gp-records migrate/,
-        ],
-        [
-          `postgres://serving:hunter2@127.0.0.1:1/records`,
-          /PostgreSQL at 127\.0\.0\.1:1\/records cannot be reached/,
-        ],
-      ] as const) {
-        const started = startServer(inner, {
-          dataDir: temporaryFolder(inner),
-          settings: { DATABASE_URL: databaseUrl },
-        });
-        await assert.rejects(started, (error: Error) => {
-          assert.match(error.message, words);
-          assert.doesNotMatch(error.message, /hunter2|\n\s+at /);
-          return true;
-        });
-      }
-      assert.ok(way.tries.length > 0);
-    },
-  );
-
-  await t.test(
-    "a server stops with exit code 0 though PostgreSQL does not answer",
-    async (inner) => {
-      const { postgres } = world;
-      const dataDir = temporaryFolder(inner);
-      const own = await startServer(inner, { dataDir, settings: { DATABASE_URL: ownUrl } });
-      const headers = { cookie: `gp_session=${"a".repeat(43)}` };
-      assert.equal((await fetch(`${own.url}/account/keys`, { headers })).status, 401);
-      postgres.pause();
+  await it("C64 · while PostgreSQL is stopped, frozen, cut off or five seconds away known keys work, all else is a 503 with Retry-After, it is tried once a second, and it is back without a restart", async () => {
+    for (const [name, begin, end] of outages) {
+      await begin(world);
       try {
-        own.signal("SIGTERM");
-        assert.deepEqual(await own.ended, { exitCode: 0, signal: null });
+        await assertAway(world);
+      } catch (error) {
+        throw new Error(name, { cause: error });
       } finally {
-        postgres.resume();
+        await end(world);
       }
-    },
-  );
+      await assertBack(world);
+    }
+  });
+
+  await it("C64 · every request that was answered meanwhile is in the totals and in the log, once", async () => {
+    const place = { dataDir: "/nowhere", databaseUrl: ownUrl };
+    await eventually(() =>
+      readUsage(place, async (usage) => {
+        const requests = await countRequests(usage);
+        let logged = 0;
+        for await (const page of requestsInPages(usage, { account: 1, countMax: 1e6 }))
+          logged += page.length;
+        assert.deepEqual([requests, logged], [world.answered, world.answered]);
+      }),
+    );
+  });
+
+  await it("C64 · all connections ended at once by pg_terminate_backend are made again, and no process ends", async () => {
+    for (let count = 0; count < 3; count++) {
+      await runSql(
+        ownUrl,
+        "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'serving'",
+      );
+      assert.equal(await statusOf(key), 200);
+      await assertBack(world);
+    }
+  });
+
+  await it("C65 · without a connection left at PostgreSQL known keys work, all else is a 503, it is tried once a second, and it recovers", async () => {
+    const taken: pg.Client[] = [];
+    const connectionString = ownUrl.replace("//postgres@", "//serving@");
+    const takeAll = async () => {
+      for (;;) {
+        const client = new pg.Client({ connectionString });
+        client.on("error", () => {});
+        try {
+          await client.connect();
+          taken.push(client);
+        } catch {
+          return;
+        }
+      }
+    };
+    await takeAll();
+    await eventually(async () => {
+      const own = taken.map((client) => (client as unknown as { processID: number }).processID);
+      const [{ count } = { count: 0 }] = await runSql<{ count: number }>(
+        ownUrl,
+        `select count(pg_terminate_backend(pid))::integer as count from pg_stat_activity
+       where usename = 'serving' and pid not in (${own.join(",")})`,
+      );
+      await takeAll();
+      assert.equal(count, 0);
+    });
+    await assertAway(world);
+    await Promise.all(taken.map((client) => client.end()));
+    await assertBack(world);
+  });
+
+  await it("C66 · while a table is locked whoever needs it gets a 503 in time, and everybody else what they asked for", async () => {
+    const locker = new pg.Client({ connectionString: ownUrl });
+    await locker.connect();
+    await locker.query("begin; lock table session in access exclusive mode");
+    let [connections, isAnswered] = [0, false];
+    const pages = Promise.all(Array.from({ length: 8 }, page)).finally(() => (isAnswered = true));
+    while (!isAnswered) {
+      const [row] = await runSql<{ waiting: number }>(
+        ownUrl,
+        `select count(*)::integer as waiting from pg_stat_activity
+       where usename = 'serving' and wait_event_type = 'Lock'`,
+      );
+      connections = Math.max(connections, row!.waiting);
+    }
+    assert.deepEqual([connections, new Set(await pages)], [4, new Set([503])]);
+    assert.deepEqual([await statusOf(key), await unknown()], [200, 401]);
+    await locker.query("rollback; begin; lock table key_change in access exclusive mode");
+    const others = Array.from({ length: 8 }, unknown);
+    assert.deepEqual([await statusOf(key), await page()], [200, 401]);
+    assert.deepEqual(new Set(await Promise.all(others)), new Set([503]));
+    await locker.query("rollback");
+    await locker.end();
+    await assertBack(world);
+  });
+
+  await it("C40 · a key that another process revokes is refused on every instance, though no notification arrives", async (inner) => {
+    const { server, id, path, way } = world;
+    way.muteNotices(true);
+    const dataDir = temporaryFolder(inner);
+    const settings = { DATABASE_URL: `postgres://serving@127.0.0.1:${way.port}/records` };
+    const second = await startServer(inner, { dataDir, settings });
+    const both = [server, second];
+    for (const one of both)
+      await eventually(async () =>
+        assert.equal((await one.get(path, { "x-api-key": key })).status, 200),
+      );
+    const control = await openControl("/nowhere", { databaseUrl: ownUrl });
+    await revokeKey(control, id, Date.now());
+    await control.close();
+    for (const one of both)
+      await eventually(async () => {
+        const { status, body } = await one.get(path, { "x-api-key": key });
+        assert.deepEqual([status, body.code], [401, "api-key-revoked"]);
+      });
+    way.muteNotices(false);
+    second.signal("SIGTERM");
+    assert.deepEqual(await second.ended, { exitCode: 0, signal: null });
+  });
+
+  await it("a server that cannot reach PostgreSQL, or finds an old schema, ends and says what to do", async (inner) => {
+    const { postgres } = world;
+    await runSql(postgres.url, "create database empty");
+    for (const [databaseUrl, words] of [
+      [urlOf(postgres, "empty"), /at .*\/empty lacks schema migrations.*gp-records migrate/],
+      ["postgres://a:hunter2@127.0.0.1:1/b", /PostgreSQL at 127\.0\.0\.1:1\/b cannot be reached/],
+    ] as const) {
+      const settings = { DATABASE_URL: databaseUrl };
+      const started = startServer(inner, { dataDir: temporaryFolder(inner), settings });
+      await assert.rejects(started, (error: Error) => {
+        assert.match(error.message, words);
+        assert.doesNotMatch(error.message, /hunter2|\n\s+at /);
+        return true;
+      });
+    }
+  });
+
+  await it("a server stops with exit code 0 though PostgreSQL does not answer", async (inner) => {
+    const { postgres } = world;
+    const dataDir = temporaryFolder(inner);
+    const own = await startServer(inner, { dataDir, settings: { DATABASE_URL: ownUrl } });
+    const headers = { cookie: `gp_session=${"a".repeat(43)}` };
+    assert.equal((await fetch(`${own.url}/account/keys`, { headers })).status, 401);
+    postgres.pause();
+    try {
+      own.signal("SIGTERM");
+      assert.deepEqual(await own.ended, { exitCode: 0, signal: null });
+    } finally {
+      postgres.resume();
+    }
+  });
 });

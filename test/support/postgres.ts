@@ -80,6 +80,12 @@ export const postgresOfFile = (): Promise<TestPostgres> => (ofFile ??= startPost
 /** A database of every server here, for copies: one whose schema is current. */
 export const template = "migrated";
 
+/** Makes a database whose schema is current, on a server of the test's own. @returns its URL. */
+export async function makeRecords(server: Pick<TestPostgres, "url">): Promise<string> {
+  await runSql(server.url, `create database records template ${template}`);
+  return urlOf(server, "records");
+}
+
 let prepared: Promise<string> | null = null;
 
 /**

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import fc from "fast-check";
 import { makeRequestId } from "#http/routes.ts";
-import { migratePostgres } from "#store/postgres-schema.ts";
 import { connectPostgres } from "#store/postgres.ts";
 import { openPostgresWrites } from "#usage/writes.ts";
 import { readRequests } from "#usage/request-log.ts";
@@ -16,10 +15,9 @@ import type { StorePlace } from "../support/for-each-store.ts";
 import { createKey } from "../support/key-forms.ts";
 import {
   freshDatabase,
+  makeRecords,
   onPostgres as test,
-  runSql,
   startPostgres,
-  urlOf,
 } from "../support/postgres.ts";
 import { startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -112,9 +110,7 @@ test("a batch that is written again, or comes late on another connection, counts
 async function openWorld(t: TestContext) {
   const postgres = await startPostgres();
   t.after(() => postgres.stop());
-  await runSql(postgres.url, "create database records");
-  const url = urlOf(postgres, "records");
-  await migratePostgres(url);
+  const url = await makeRecords(postgres);
   const open = (options: Partial<WriterOptions> = {}) =>
     watchedWriter(t, { databaseUrl: url, ...options });
   return { postgres, url, open };
