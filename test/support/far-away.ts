@@ -1,12 +1,12 @@
-/** A way to PostgreSQL that can be cut, slowed down and counted: what lies between two machines. */
+/** A way to a server that can be cut, slowed down and counted: what lies between two machines. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 
 export type FarAway = Awaited<ReturnType<typeof openFarAway>>;
 
-/** @param path of the server's socket. */
-export async function openFarAway(t: Pick<TestContext, "after">, path: string) {
+/** @param place path of the socket of a PostgreSQL, whose messages are told apart; or the port of another server. */
+export async function openFarAway(t: Pick<TestContext, "after">, place: string | number) {
   const tries: number[] = [];
   const sockets = new Set<Socket>();
   let isCut = false;
@@ -15,7 +15,7 @@ export async function openFarAway(t: Pick<TestContext, "after">, path: string) {
   let delayMilliseconds = 0;
   let isMute = false;
   const pass = (from: Socket, to: Socket, isAnswer: boolean) => {
-    const messages = isAnswer ? openMessages() : null;
+    const messages = isAnswer && typeof place === "string" ? openMessages() : null;
     from.on("data", (bytes: Buffer) => {
       if (isCut || (isSilent && isAnswer)) return;
       if (lastWords !== null && !isAnswer && bytes.includes(lastWords)) isSilent = true;
@@ -31,7 +31,7 @@ export async function openFarAway(t: Pick<TestContext, "after">, path: string) {
   };
   const proxy = createServer((near) => {
     tries.push(performance.now());
-    const far = connect(path);
+    const far = typeof place === "string" ? connect(place) : connect(place, "127.0.0.1");
     pass(near, far, false);
     pass(far, near, true);
   }).listen(0, "127.0.0.1");
