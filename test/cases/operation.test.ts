@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readdirSync, statSync } from "node:fs";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { allCommands } from "../support/all-commands.ts";
-import { type OwnProcess, startOwnProcess } from "../support/own-process.ts";
-import { canConnect } from "../support/ports.ts";
+import { listed } from "../support/awkward/words.ts";
+import { startOwnProcess } from "../support/own-process.ts";
+import { askOn } from "../support/persistent-clients.ts";
+import { canConnect, listenFor } from "../support/ports.ts";
 import { assertProblem } from "../support/problem-answer.ts";
 import { ask, requestText } from "../support/raw-client.ts";
 import { spawnServer, startServer } from "../support/server-process.ts";
@@ -19,32 +21,24 @@ const path = "/fetch-gp?gp_name=kkr";
 test("a first start", async (t) => {
   const dataDir = join(temporaryFolder(t), "new");
   const { port, url, signal, ended } = await startServer(t, { dataDir });
+  const it = (name: string, run: () => Promise<void>) => t.test(name, run);
 
-  await t.test(
-    "C99 · it listens on 127.0.0.1 alone, and makes no account, no key and nothing others can read",
-    async () => {
-      assert.equal(url, `http://127.0.0.1:${port}`);
-      const others = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
-      const hosts = others.map(({ address }) => address).filter((one) => !one.startsWith("fe80"));
-      for (const host of new Set(["127.0.0.2", "::1", ...hosts]))
-        assert.equal(await canConnect(host, port), host === "127.0.0.1", host);
-      for (const what of ["accounts", "keys"])
-        assert.deepEqual(await allCommands(dataDir).json(`${what} list`), []);
-      for (const key of [
-        "demo",
-        "test",
-        "admin",
-        "gpr_",
-        "gpr_R7mQ2xVb9TzK4pWn8LsJ3hYd6FgC1a2kDPFA",
-      ])
-        assertProblem(await ask(port, path, { key }), 401, "api-key-invalid");
-      assert.equal(statSync(dataDir).mode & 0o077, 0);
-      for (const name of readdirSync(dataDir).filter((one) => one.includes(".sqlite")))
-        assert.equal(statSync(join(dataDir, name)).mode & 0o077, 0, name);
-    },
-  );
+  await it("C99 · it listens on 127.0.0.1 alone, and makes no account, no key and nothing others can read", async () => {
+    assert.equal(url, `http://127.0.0.1:${port}`);
+    const others = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+    const hosts = others.map(({ address }) => address).filter((one) => !one.startsWith("fe80"));
+    for (const host of new Set(["127.0.0.2", "::1", ...hosts]))
+      assert.equal(await canConnect(host, port), host === "127.0.0.1", host);
+    for (const what of ["accounts", "keys"])
+      assert.deepEqual(await allCommands(dataDir).json(`${what} list`), []);
+    for (const key of listed("demo test admin gpr_ gpr_R7mQ2xVb9TzK4pWn8LsJ3hYd6FgC1a2kDPFA"))
+      assertProblem(await ask(port, path, { key }), 401, "api-key-invalid");
+    assert.equal(statSync(dataDir).mode & 0o077, 0);
+    for (const name of readdirSync(dataDir).filter((one) => one.includes(".sqlite")))
+      assert.equal(statSync(join(dataDir, name)).mode & 0o077, 0, name);
+  });
 
-  await t.test("C100 · a second signal ends it at once, whatever is still to be sent", async () => {
+  await it("C100 · a second signal ends it at once, whatever is still to be sent", async () => {
     const socket = connect(port, "127.0.0.1").on("error", () => {});
     socket.pause();
     // Far more than the system keeps for a client that does not read.
@@ -62,10 +56,7 @@ test("a first start", async (t) => {
 });
 
 test("C101 · a port in use, a wrong setting and an unknown option end it with a code and one line that says what to do", async (t) => {
-  const taken = createServer().listen(0, "127.0.0.1");
-  t.after(() => taken.close());
-  await once(taken, "listening");
-  const { port } = taken.address() as AddressInfo;
+  const port = await listenFor(t, createServer());
   const settings = { LOG_LEVEL: "silent" };
   const endings = [
     { settings: { ...settings, PORT: String(port) }, exitCode: 5, line: /:\d+ is in use .*PORT/ },
@@ -84,46 +75,17 @@ test("C101 · a port in use, a wrong setting and an unknown option end it with a
   );
 });
 
-/** A client that asks again as soon as it has its answer, until the connection ends. @returns its answers' statuses. */
-async function askOnAndOn({ port, key }: OwnProcess, answered: () => void): Promise<number[]> {
-  const sent = requestText("/fetch-gp?gp_name=northwind", { key });
-  const socket = connect(port, "127.0.0.1");
-  const statuses: number[] = [];
-  let received = "";
-  socket.setEncoding("latin1").on("error", () => {});
-  socket.on("data", (text: string) => {
-    received += text;
-    const answer = /^HTTP\/1\.1 (\d{3}) [^]*?\r\ncontent-length: (\d+)\r\n[^]*?\r\n\r\n/.exec(
-      received,
-    );
-    if (answer === null || received.length < answer[0].length + Number(answer[2])) return;
-    statuses.push(Number(answer[1]));
-    received = received.slice(answer[0].length + Number(answer[2]));
-    answered();
-    if (socket.writable) socket.write(sent);
-  });
-  socket.write(sent);
-  await once(socket, "close");
-  assert.equal(received, "", "an answer came in part");
-  return statuses;
-}
-
 test("C100 · told to stop under load it ends with 0, every answer that was begun arrives whole, and nobody new is let in", async (t) => {
-  const server = await startOwnProcess(t);
-  let answers = 0;
-  const { promise: isBusy, resolve: busy } = Promise.withResolvers<void>();
-  const clients = Array.from({ length: 20 }, () =>
-    askOnAndOn(server, () => {
-      if (++answers === 200) busy();
-    }),
-  );
-  await isBusy;
-  server.signal("SIGTERM");
-  for (const statuses of await Promise.all(clients)) {
-    assert.ok(statuses.length > 0);
-    assert.ok(statuses.every((status) => status === 200));
-  }
-  assert.equal(await canConnect("127.0.0.1", server.port), false);
-  assert.deepEqual(await server.ended, { exitCode: 0, signal: null });
-  assert.equal(server.err(), "");
+  const { port, key, signal, ended, err } = await startOwnProcess(t);
+  const path = "/fetch-gp?gp_name=northwind";
+  const clients = askOn({ port, path, headers: { "x-api-key": key }, clients: 20 });
+  await clients.answered(200);
+  signal("SIGTERM");
+  assert.deepEqual(await ended, { exitCode: 0, signal: null });
+  const { statuses, failures } = await clients.end();
+  assert.deepEqual(Object.keys(statuses), ["200"]);
+  // Others came too late, or on a connection that was closing.
+  for (const failure of failures) assert.doesNotMatch(failure, /cut off|somebody else/);
+  assert.equal(await canConnect("127.0.0.1", port), false);
+  assert.equal(err(), "");
 });

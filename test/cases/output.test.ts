@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { closeSync, existsSync, globSync, openSync, readFileSync, statSync } from "node:fs";
+import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { makeKey } from "#keys/api-key.ts";
 import { seededRandom } from "../support/awkward/random.ts";
 import { startOwnProcess } from "../support/own-process.ts";
 import { canConnect, freePort } from "../support/ports.ts";
 import { ask } from "../support/raw-client.ts";
+import { spawnServer } from "../support/server-process.ts";
 import { casesOf, settles } from "../support/still-well.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -87,36 +85,18 @@ test("what is kept of a request", async (t) => {
   }
 });
 
-/** A server whose standard output takes no byte. */
-function serveOntoFullDisk(t: TestContext, port: number) {
-  const full = openSync("/dev/full", "w");
-  const env = { PATH: process.env["PATH"], DATA_DIR: temporaryFolder(t), PORT: String(port) };
-  const child = spawn(
-    process.execPath,
-    [fileURLToPath(import.meta.resolve("#cli/main.ts")), "serve"],
-    { env, stdio: ["ignore", full, "pipe"] },
-  );
-  closeSync(full);
-  let err = "";
-  child.stderr?.on("data", (text) => (err += String(text)));
-  const ended = once(child, "close");
-  t.after(() => {
-    child.kill("SIGKILL");
-    return ended;
-  });
-  return { child, ended, err: () => err };
-}
-
-test(
-  "C106 · an output on a full disk changes nothing for those who ask, and is told at the end",
-  { skip: existsSync("/dev/full") ? false : "there is no /dev/full here" },
-  async (t) => {
-    const port = await freePort();
-    const { child, ended, err } = serveOntoFullDisk(t, port);
-    while (child.exitCode === null && !(await canConnect("127.0.0.1", port))) await setTimeout(10);
-    for (let i = 0; i < 50; i++) assert.equal((await ask(port, "/health")).status, 200);
-    child.kill("SIGTERM");
-    assert.deepEqual(await ended, [1, null]);
-    assert.match(err(), /^error: The output could not be written: ENOSPC[^\n]+\n$/);
-  },
-);
+test("C106 · an output on a full disk changes nothing for those who ask, and is told at the end", async (t) => {
+  if (!existsSync("/dev/full")) return t.skip("there is no /dev/full here");
+  const port = await freePort();
+  const under = ["sh", "-c", 'exec "$@" >/dev/full', "sh"];
+  const settings = { PORT: String(port) };
+  const server = spawnServer(t, { dataDir: temporaryFolder(t), under, settings });
+  // It says no address, and rejects if it ends.
+  while (!(await canConnect("127.0.0.1", port)))
+    await Promise.race([setTimeout(10), server.address]);
+  for (let i = 0; i < 50; i++) assert.equal((await ask(port, "/health")).status, 200);
+  server.signal("SIGTERM");
+  await assert.rejects(server.address);
+  assert.deepEqual(await server.ended, { exitCode: 1, signal: null });
+  assert.match(server.err(), /^error: The output could not be written: ENOSPC[^\n]+\n$/);
+});
