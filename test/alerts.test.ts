@@ -28,6 +28,11 @@ const failing = (part: string) => ({ [`gp_records_failing{part="${part}"}`]: whi
 const countingAlone = (value: number) => ({
   'gp_records_counters_mode{mode="embedded"}': always(value),
 });
+/** Beside 100 of the whole. */
+const partOf = (part: string, whole: string, wrong: number, well: number) => ({
+  [part]: whileWrong(wrong, well),
+  [whole]: always(100),
+});
 
 /** The first and last sample at which an alarm fires. */
 const afterOneMinute = [12, 35];
@@ -71,10 +76,7 @@ const examples: Record<string, Example> = {
   },
   GpRecordsUsageUnsaved: { series: failing("usage"), firing: afterOneMinute },
   GpRecordsUsageQueueHigh: {
-    series: {
-      gp_records_usage_queue_bytes: whileWrong(51, 50),
-      gp_records_usage_queue_max_bytes: always(100),
-    },
+    series: partOf("gp_records_usage_queue_bytes", "gp_records_usage_queue_max_bytes", 51, 50),
     firing: [8, 35],
   },
   GpRecordsUsageLost: { series: { gp_records_usage_lost_total: once }, firing: forFiveMinutes },
@@ -121,21 +123,15 @@ const examples: Record<string, Example> = {
     firing: forFiveMinutes,
   },
   GpRecordsConnectionsHigh: {
-    series: {
-      gp_records_connections_open: whileWrong(91, 90),
-      gp_records_connections_max: always(100),
-    },
+    series: partOf("gp_records_connections_open", "gp_records_connections_max", 91, 90),
     firing: afterOneMinute,
   },
   GpRecordsFilesHigh: {
-    series: { process_open_fds: whileWrong(91, 90), process_max_fds: always(100) },
+    series: partOf("process_open_fds", "process_max_fds", 91, 90),
     firing: afterOneMinute,
   },
   GpRecordsDiskLow: {
-    series: {
-      gp_records_disk_free_bytes: whileWrong(9, 10),
-      gp_records_disk_size_bytes: always(100),
-    },
+    series: partOf("gp_records_disk_free_bytes", "gp_records_disk_size_bytes", 9, 10),
     firing: afterOneMinute,
   },
   GpRecordsKeysGuessed: {
@@ -171,10 +167,8 @@ function ruleTest(alert: string, { series, firing: [first = 1, last = 0] }: Exam
 }
 
 test("Prometheus begins and ends each alarm of deploy/alerts.yml when its metrics say so", (t) => {
-  assert.deepEqual(
-    Object.keys(examples),
-    rules.map(({ alert }) => alert),
-  );
+  const alerts = rules.map(({ alert }) => alert);
+  assert.deepEqual(Object.keys(examples), alerts);
   if (!hasTool(t, "promtool", "prometheus")) return;
   const file = join(temporaryFolder(t), "tests.yml");
   const tests = Object.entries(examples).map(([alert, example]) => ruleTest(alert, example));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { DatasetFault, open, Problem } from "#library.ts";
 import { operations } from "#operations/index.ts";
@@ -14,6 +14,13 @@ async function publish(dataDir: string) {
   await importRecords(catalogue, cast);
   const version = catalogue.currentVersion()!;
   return { version, path: catalogue.pathOf(version) };
+}
+
+/** The records of a data folder of the test's own. */
+async function openPublished(t: TestContext, options?: Parameters<typeof open>[1]) {
+  const dataDir = temporaryFolder(t);
+  await publish(dataDir);
+  return open(dataDir, options);
 }
 
 test("a dataset is opened by its file, or as the one published in a data folder, and answers once the files are gone", async (t) => {
@@ -31,9 +38,7 @@ test("a dataset is opened by its file, or as the one published in a data folder,
 });
 
 test("what was answered stays as it was while further answers are made", async (t) => {
-  const dataDir = temporaryFolder(t);
-  await publish(dataDir);
-  const records = await open(dataDir);
+  const records = await openPublished(t);
   const first = records.fetchSignals();
   const before = Buffer.from(first.body).toString();
   for (let i = 0; i < 1000; i++) records.fetchGp({ gp_name: "no" });
@@ -42,9 +47,7 @@ test("what was answered stays as it was while further answers are made", async (
 });
 
 test("faulty parameters throw the problem the service answers, each fault named", async (t) => {
-  const dataDir = temporaryFolder(t);
-  await publish(dataDir);
-  const { fetchGp, fetchProjects } = await open(dataDir, { pageSizeMax: 5 });
+  const { fetchGp, fetchProjects } = await openPublished(t, { pageSizeMax: 5 });
   const faultsOf = (ask: () => void) => {
     try {
       ask();
@@ -54,20 +57,14 @@ test("faulty parameters throw the problem the service answers, each fault named"
     }
     return [];
   };
-  assert.deepEqual(
-    faultsOf(() => fetchGp({ gp_name: "k", limit: 6 })),
-    ["gp_name too_short", "limit out_of_range"],
-  );
-  assert.deepEqual(
-    faultsOf(() => fetchProjects({ tag: "ai" } as object)),
-    ["tag unknown_parameter"],
-  );
+  const two = faultsOf(() => fetchGp({ gp_name: "k", limit: 6 }));
+  assert.deepEqual(two, ["gp_name too_short", "limit out_of_range"]);
+  const one = faultsOf(() => fetchProjects({ tag: "ai" } as object));
+  assert.deepEqual(one, ["tag unknown_parameter"]);
 });
 
 test("each read and each list of the service is a method, under its name in camel case", async (t) => {
-  const dataDir = temporaryFolder(t);
-  await publish(dataDir);
-  const methods = new Map<string, unknown>(Object.entries(await open(dataDir)));
+  const methods = new Map<string, unknown>(Object.entries(await openPublished(t)));
   for (const { name, path } of operations) {
     const [verb, rest = ""] = name.split("-");
     const method = methods.get(`${verb}${rest.charAt(0).toUpperCase()}${rest.slice(1)}`);
@@ -80,9 +77,7 @@ test("each read and each list of the service is a method, under its name in came
 });
 
 test("a list reads the records at its first call, and gives GPs without principals and signals, in any order", async (t) => {
-  const dataDir = temporaryFolder(t);
-  await publish(dataDir);
-  const { listGps, listPrincipals, listSignals, listProjects } = await open(dataDir);
+  const { listGps, listPrincipals, listSignals, listProjects } = await openPublished(t);
   const { data, pagination } = listGps({ market: ["dallas", "new york"], sort: "-name" }).json();
   assert.deepEqual(
     data.map(({ name, signals_total }) => [name, signals_total]),

@@ -7,6 +7,7 @@ import { openAdmin } from "#http/admin.ts";
 import type { ServiceState } from "#http/dependencies.ts";
 import { gauge } from "#metrics/metric.ts";
 import { readNames } from "#operations/reads.ts";
+import { recordKinds } from "#records/kinds.ts";
 import { openHttpServer } from "../support/http-server.ts";
 import { readExposition } from "../support/read-exposition.ts";
 import { startService } from "../support/service.ts";
@@ -25,39 +26,34 @@ async function startWithAdmin(t: TestContext, options: Parameters<typeof startSe
 
 test("the metrics of a running service", async (t) => {
   const { service, ask, scrape, read } = await startWithAdmin(t);
+  const it = (name: string, run: () => Promise<void>) => t.test(name, run);
 
-  await t.test(
-    "every answer is counted under its operation and status, and its time measured",
-    async () => {
-      // Faults are there as 0 from the start: the growth that an alarm looks at begins with the first one.
-      assert.deepEqual(
-        [...(await scrape()).get("gp_records_requests_total")!.samples],
-        [...readNames, "other"].flatMap((name) =>
-          [500, 503].map((status) => [
-            `gp_records_requests_total{operation="${name}",status="${status}"}`,
-            0,
-          ]),
-        ),
-      );
-      await service.get("/fetch-gp?gp_name=northwind");
-      await service.get("/v1/fetch-gp?gp_name=northwind");
-      await service.get("/fetch-gp");
-      await service.get("/fetch-signals", { "x-api-key": "" });
-      await service.get("/vocabulary");
-      await service.get("/docs");
-      await service.get("/nowhere");
-      const requests = (operation: string, status: number) =>
-        read(`gp_records_requests_total{operation="${operation}",status="${status}"}`);
-      assert.equal(await requests("fetch-gp", 200), 2);
-      assert.equal(await requests("fetch-gp", 400), 1);
-      assert.equal(await requests("fetch-signals", 401), 1);
-      assert.equal(await requests("vocabulary", 200), 1);
-      assert.equal(await requests("other", 200), 1);
-      assert.equal(await requests("other", 404), 1);
-    },
-  );
+  await it("every answer is counted under its operation and status, and its time measured", async () => {
+    // Faults are there as 0 from the start: the growth that an alarm looks at begins with the first one.
+    assert.deepEqual(
+      [...(await scrape()).get("gp_records_requests_total")!.samples],
+      [...readNames, "other"].flatMap((name) =>
+        [500, 503].map((status) => [
+          `gp_records_requests_total{operation="${name}",status="${status}"}`,
+          0,
+        ]),
+      ),
+    );
+    const found = ["/fetch-gp?gp_name=northwind", "/v1/fetch-gp?gp_name=northwind"];
+    for (const path of [...found, "/fetch-gp", "/vocabulary", "/docs", "/nowhere"])
+      await service.get(path);
+    await service.get("/fetch-signals", { "x-api-key": "" });
+    const requests = (operation: string, status: number) =>
+      read(`gp_records_requests_total{operation="${operation}",status="${status}"}`);
+    assert.equal(await requests("fetch-gp", 200), 2);
+    assert.equal(await requests("fetch-gp", 400), 1);
+    assert.equal(await requests("fetch-signals", 401), 1);
+    assert.equal(await requests("vocabulary", 200), 1);
+    assert.equal(await requests("other", 200), 1);
+    assert.equal(await requests("other", 404), 1);
+  });
 
-  await t.test("the cache tells its hits, misses and size", async () => {
+  await it("the cache tells its hits, misses and size", async () => {
     assert.equal(await read("gp_records_cache_hits_total"), 1);
     // Of an operation and of the vocabulary.
     assert.equal(await read("gp_records_cache_misses_total"), 2);
@@ -65,65 +61,44 @@ test("the metrics of a running service", async (t) => {
     assert.ok((await read("gp_records_cache_bytes"))! > 1000);
   });
 
-  await t.test(
-    "what is served at /metrics is Prometheus' text format, and every metric stands in docs/running.md",
-    async () => {
-      const metrics = await scrape();
-      assert.equal(
-        (await ask("/metrics")).headers.get("content-type"),
-        "text/plain; version=0.0.4; charset=utf-8",
-      );
-      const page = readFileSync("docs/running.md", "utf8");
-      const section = page.slice(
-        page.indexOf("## Metrics and alarms"),
-        page.indexOf("## Overload"),
-      );
-      const documented = [
-        ...section.matchAll(/^\| `([a-z_0-9]+)` \| (counter|gauge|histogram) \|/gm),
-      ];
-      const found = documented.map(([, name, type]) => `${name} ${type}`).toSorted();
-      assert.deepEqual(found, [...metrics].map(([name, { type }]) => `${name} ${type}`).toSorted());
-    },
-  );
+  await it("what is served at /metrics is Prometheus' text format, and every metric stands in docs/running.md", async () => {
+    const metrics = await scrape();
+    const { headers } = await ask("/metrics");
+    assert.equal(headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+    const page = readFileSync("docs/running.md", "utf8");
+    const section = page.slice(page.indexOf("## Metrics and alarms"), page.indexOf("## Overload"));
+    const documented = [
+      ...section.matchAll(/^\| `([a-z_0-9]+)` \| (counter|gauge|histogram) \|/gm),
+    ];
+    const found = documented.map(([, name, type]) => `${name} ${type}`).toSorted();
+    assert.deepEqual(found, [...metrics].map(([name, { type }]) => `${name} ${type}`).toSorted());
+  });
 
-  await t.test("the dataset is named with its time and its records", async () => {
+  await it("the dataset is named with its time and its records", async () => {
     const { body } = await service.get("/fetch-gp?gp_name=northwind");
     const { dataset_version: version, dataset_updated_at: updatedAt } = body.meta;
     assert.equal(await read(`gp_records_dataset_info{version="${version}"}`), 1);
-    assert.equal(
-      await read("gp_records_dataset_updated_timestamp_seconds"),
-      Date.parse(updatedAt) / 1000,
-    );
-    assert.equal(
-      await read("gp_records_dataset_published_timestamp_seconds"),
-      service.clock.now() / 1000,
-    );
-    assert.deepEqual(
-      [...(await scrape()).get("gp_records_dataset_records")!.samples.keys()],
-      [
-        'gp_records_dataset_records{kind="gp"}',
-        'gp_records_dataset_records{kind="principal"}',
-        'gp_records_dataset_records{kind="signal"}',
-        'gp_records_dataset_records{kind="project"}',
-      ],
-    );
+    const updated = await read("gp_records_dataset_updated_timestamp_seconds");
+    assert.equal(updated, Date.parse(updatedAt) / 1000);
+    const published = await read("gp_records_dataset_published_timestamp_seconds");
+    assert.equal(published, service.clock.now() / 1000);
+    const { samples } = (await scrape()).get("gp_records_dataset_records")!;
+    const ofKinds = recordKinds.map((kind) => `gp_records_dataset_records{kind="${kind}"}`);
+    assert.deepEqual([...samples.keys()], ofKinds);
   });
 
-  await t.test(
-    "nothing else is at the admin address, and nothing there can be changed",
-    async () => {
-      for (const path of ["/", "/fetch-gp?gp_name=kk", "/metrics/"])
-        assert.equal((await ask(path)).status, 404, path);
-      for (const method of ["POST", "DELETE", "OPTIONS"]) {
-        const refused = await ask("/metrics", method);
-        assert.equal(refused.status, 405, method);
-        assert.equal(refused.headers.get("allow"), "GET, HEAD");
-      }
-      const head = await ask("/metrics", "HEAD");
-      assert.equal(head.status, 200);
-      assert.equal(await head.text(), "");
-    },
-  );
+  await it("nothing else is at the admin address, and nothing there can be changed", async () => {
+    for (const path of ["/", "/fetch-gp?gp_name=kk", "/metrics/"])
+      assert.equal((await ask(path)).status, 404, path);
+    for (const method of ["POST", "DELETE", "OPTIONS"]) {
+      const refused = await ask("/metrics", method);
+      assert.equal(refused.status, 405, method);
+      assert.equal(refused.headers.get("allow"), "GET, HEAD");
+    }
+    const head = await ask("/metrics", "HEAD");
+    assert.equal(head.status, 200);
+    assert.equal(await head.text(), "");
+  });
 });
 
 test("refusals are counted by the quota that was used up, wrong keys among them", async (t) => {
@@ -205,13 +180,9 @@ test("a dataset that cannot be served is counted, and shown for as long as it is
 });
 
 test("without a dataset the metrics are there, and say so", async (t) => {
-  const { ask, scrape } = await startWithAdmin(t, { records: null });
-  const metrics = await scrape();
-  assert.equal(
-    metrics.get("gp_records_failing")!.samples.get('gp_records_failing{part="dataset"}'),
-    0,
-  );
-  assert.equal(metrics.get("gp_records_dataset_info")!.samples.size, 0);
+  const { ask, scrape, read } = await startWithAdmin(t, { records: null });
+  assert.equal(await read('gp_records_failing{part="dataset"}'), 0);
+  assert.equal((await scrape()).get("gp_records_dataset_info")!.samples.size, 0);
   const ready = await ask("/ready");
   assert.equal(ready.status, 503);
   const dataset = { served: null, wanted: null };

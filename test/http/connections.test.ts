@@ -39,7 +39,15 @@ const cutFor = ({ cut }: Connections, reason: string) =>
 
 const request = (id: number | string, path = "/health") =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nx-request-id: ${id}\r\n\r\n`;
+const forwarded = (id: string, from: string) =>
+  `GET /nowhere HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nx-request-id: ${id}\r\n\r\n`;
 const idsIn = (text: string) => [...text.matchAll(/^x-request-id: (.*)\r$/gm)].map(([, id]) => id);
+
+/** What a form begins with, but for its length. */
+const formHead =
+  "POST /account/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n";
+const echo = async ({ body }: { body: Uint8Array }) => ({ status: 200, headers: [], body });
+const never = () => new Promise<never>(() => {});
 
 test("sixteen requests sent ahead are all answered, in their order, again and again", async (t) => {
   const { port, connections } = await openHttpServer(t);
@@ -179,32 +187,25 @@ async function answerFrom(t: TestContext, port: number, localAddress: string): P
   return text.split("\r\n")[0]!;
 }
 
-// Other systems have one loopback address.
-const isLinux = process.platform === "linux";
-
-test(
-  "one client network has no more connections than CONNECTIONS_PER_CLIENT_MAX, others have theirs",
-  { skip: !isLinux },
-  async (t) => {
-    const config = readConfig({ CONNECTIONS_PER_CLIENT_MAX: "2" });
-    const { port, connections } = await openHttpServer(t, { config });
-    const first = await open(t, port);
-    await open(t, port);
-    assert.equal(await answerFrom(t, port, "127.0.0.1"), "");
-    assert.equal(cutFor(connections, "client_limit"), 1);
-    assert.equal(await answerFrom(t, port, "127.0.0.2"), "HTTP/1.1 200 OK");
-    const gone = once([...connections.open.keys()][0]!, "close");
-    first.destroy();
-    await gone;
-    assert.equal(await answerFrom(t, port, "127.0.0.1"), "HTTP/1.1 200 OK");
-  },
-);
+test("one client network has no more connections than CONNECTIONS_PER_CLIENT_MAX, others have theirs", async (t) => {
+  // Other systems have one loopback address.
+  if (process.platform !== "linux") return t.skip();
+  const config = readConfig({ CONNECTIONS_PER_CLIENT_MAX: "2" });
+  const { port, connections } = await openHttpServer(t, { config });
+  const first = await open(t, port);
+  await open(t, port);
+  assert.equal(await answerFrom(t, port, "127.0.0.1"), "");
+  assert.equal(cutFor(connections, "client_limit"), 1);
+  assert.equal(await answerFrom(t, port, "127.0.0.2"), "HTTP/1.1 200 OK");
+  const gone = once([...connections.open.keys()][0]!, "close");
+  first.destroy();
+  await gone;
+  assert.equal(await answerFrom(t, port, "127.0.0.1"), "HTTP/1.1 200 OK");
+});
 
 test("bodies that one network sends at a time are bounded, one beyond is a 503 and not read", async (t) => {
-  const accountWorker = async () => ({ status: 200, headers: [], body: "" });
-  const { port, connections } = await openHttpServer(t, { accountWorker });
-  const post =
-    "POST /account/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ";
+  const { port, connections } = await openHttpServer(t, { accountWorker: echo });
+  const post = `${formHead}Content-Length: `;
   const slow: Socket[] = [];
   for (let i = 0; i < 32; i++) {
     const socket = await open(t, port);
@@ -224,19 +225,13 @@ test("bodies that one network sends at a time are bounded, one beyond is a 503 a
 });
 
 test("a body that comes byte by byte is held in one piece, also while its request waits", async (t) => {
-  const accountWorker = async ({ body }: { body: Uint8Array }) => ({
-    status: 200,
-    headers: [],
-    body,
-  });
-  const { port, server } = await openHttpServer(t, { accountWorker });
+  const { port, server } = await openHttpServer(t, { accountWorker: echo });
   let held = 0;
   server.on("request", (request) =>
     request.on("data", () => (held = Math.max(held, request.readableLength))),
   );
   const lengths = { whole: 10_000, most: 65_536, more: 65_537 };
-  const post = (coding: string) =>
-    `POST /account/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n${coding}\r\n\r\n`;
+  const post = (coding: string) => `${formHead}${coding}\r\n\r\n`;
   for (const length of Object.values(lengths)) {
     const body = "1\r\nx\r\n".repeat(length);
     const { text } = await sendRaw(port, `${post("Transfer-Encoding: chunked")}${body}0\r\n\r\n`);
@@ -256,18 +251,13 @@ test("a body that comes byte by byte is held in one piece, also while its reques
 });
 
 test("bodies that were sent ahead are answered also if more requests come than may wait", async (t) => {
-  const accountWorker = async ({ body }: { body: Uint8Array }) => {
-    await nextTurn();
-    return { status: 200, headers: [], body };
-  };
+  const accountWorker = (request: { body: Uint8Array }) => nextTurn(request).then(echo);
   const { port } = await openHttpServer(t, { accountWorker });
-  const head =
-    "POST /account/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n";
   for (const form of [
     "Content-Length: 3\r\n\r\na=b",
     "Transfer-Encoding: chunked\r\n\r\n3\r\na=b\r\n0\r\n\r\n",
   ]) {
-    const { text } = await sendRaw(port, (head + form).repeat(40));
+    const { text } = await sendRaw(port, (formHead + form).repeat(40));
     const statuses = statusesIn(text);
     assert.ok(statuses.length > waitingMax, text);
     assert.deepEqual(new Set(statuses), new Set([200]));
@@ -276,8 +266,7 @@ test("bodies that were sent ahead are answered also if more requests come than m
 });
 
 test("bodies behind a request that is not answered count as long as their connections", async (t) => {
-  const accountWorker = () => new Promise<never>(() => {});
-  const { port, connections } = await openHttpServer(t, { accountWorker });
+  const { port, connections } = await openHttpServer(t, { accountWorker: never });
   const post = "POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: ";
   const message = `${post}2\r\nConnection: close\r\n\r\n{}`;
   const waiting: Socket[] = [];
@@ -298,36 +287,31 @@ test("bodies behind a request that is not answered count as long as their connec
   assert.deepEqual(statusesIn(text), [401]);
 });
 
-test("who asks for health does not wait for other requests from the same address", async (t) => {
-  const { port, log, connections } = await openHttpServer(t);
-  const sockets = await Promise.all(Array.from({ length: 100 }, () => open(t, port)));
-  const watching = await open(t, port);
-  while (connections.open.size <= sockets.length) await nextTurn();
-  // All arrive in one turn of the event loop.
-  for (const socket of sockets) socket.write(request("other", "/nowhere"));
-  watching.write(request("health"));
-  await once(watching, "data");
-  const place = log.findIndex((line) => line.includes('"health"'));
-  assert.ok(place < 50, `answered as number ${place}`);
-});
-
-test("the addresses of one IPv6 network share what one client gets in a turn", async (t) => {
-  const config = readConfig({ TRUSTED_PROXIES: "127.0.0.1" });
-  const { port, log, connections } = await openHttpServer(t, { config });
-  const sockets = await Promise.all(Array.from({ length: 101 }, () => open(t, port)));
-  while (connections.open.size < sockets.length) await nextTurn();
-  const other = sockets.pop()!;
-  const ask = (socket: Socket, id: string, from: string) =>
-    socket.write(
-      `GET /nowhere HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nx-request-id: ${id}\r\n\r\n`,
-    );
-  // All arrive in one turn of the event loop.
-  for (const [i, socket] of sockets.entries()) ask(socket, "greedy", `2001:db8:7:1::${i}`);
-  ask(other, "other", "192.0.2.1");
-  await once(other, "data");
-  const place = log.findIndex((line) => line.includes('"other"'));
-  assert.ok(place < 50, `answered as number ${place}`);
-});
+for (const [name, greedy, other] of [
+  [
+    "who asks for health does not wait for other requests from the same address",
+    () => request("greedy", "/nowhere"),
+    request("other"),
+  ],
+  [
+    "the addresses of one IPv6 network share what one client gets in a turn",
+    (i: number) => forwarded("greedy", `2001:db8:7:1::${i}`),
+    forwarded("other", "192.0.2.1"),
+  ],
+] as const)
+  test(name, async (t) => {
+    const config = readConfig({ TRUSTED_PROXIES: "127.0.0.1" });
+    const { port, log, connections } = await openHttpServer(t, { config });
+    const sockets = await Promise.all(Array.from({ length: 101 }, () => open(t, port)));
+    while (connections.open.size < sockets.length) await nextTurn();
+    const last = sockets.pop()!;
+    // All arrive in one turn of the event loop.
+    for (const [i, socket] of sockets.entries()) socket.write(greedy(i));
+    last.write(other);
+    await once(last, "data");
+    const place = log.findIndex((line) => line.includes('"other"'));
+    assert.ok(place < 50, `answered as number ${place}`);
+  });
 
 test("the connections of a trusted proxy are not counted as those of one client", async (t) => {
   const settings = { CONNECTIONS_PER_CLIENT_MAX: "2", TRUSTED_PROXIES: "127.0.0.0/8" };
@@ -386,8 +370,7 @@ test("of what comes behind the last answer hardly anything is parsed", async (t)
 });
 
 test("a server that drains waits for no client that asked to CONNECT before it had its answers", async (t) => {
-  const accountWorker = () => new Promise<never>(() => {});
-  const { port, connections, server } = await openHttpServer(t, { accountWorker });
+  const { port, connections, server } = await openHttpServer(t, { accountWorker: never });
   const socket = await open(t, port);
   let asked = 0;
   server.on("request", () => asked++);
@@ -403,8 +386,7 @@ test("a server that drains waits for no client that asked to CONNECT before it h
 });
 
 test("however much follows a fault that waits for its turn, it is one fault", async (t) => {
-  const accountWorker = () => new Promise<never>(() => {});
-  const { port, connections, server } = await openHttpServer(t, { accountWorker });
+  const { port, connections, server } = await openHttpServer(t, { accountWorker: never });
   let asked: ServerResponse | undefined;
   server.on("request", (_request, response) => (asked = response));
   const socket = await open(t, port);

@@ -62,10 +62,9 @@ test("each operation is described under its path, by its name, with all its para
     const required = parameters
       .filter((one: { required?: boolean }) => one.required)
       .map((one: { name: string }) => one.name);
-    assert.deepEqual(
-      required,
-      Object.keys(operation.filters).filter((name) => operation.filters[name]!.isRequired),
-    );
+    const { filters } = operation;
+    const declared = Object.keys(filters).filter((name) => filters[name]!.isRequired);
+    assert.deepEqual(required, declared);
   }
 });
 
@@ -107,10 +106,9 @@ test("a GP in a list is described without its principals and signals, with their
   const ofGp = description.paths["/fetch-gp"].get.responses[200].content["text/csv"].example
     .split("\r\n")[0]
     .split(",");
-  assert.deepEqual(
-    columns,
-    ofGp.filter((name: string) => name !== "principals.name" && name !== "signals.title"),
-  );
+  const embedded = ["principals.name", "signals.title"];
+  const own = ofGp.filter((name: string) => !embedded.includes(name));
+  assert.deepEqual(columns, own);
   assert.ok("X-Total-Count" in headers);
 });
 

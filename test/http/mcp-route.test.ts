@@ -212,10 +212,8 @@ test("what is no message of JSON-RPC, or no method but POST, gets the error that
     const { status, body } = await post(service, initialize, { "content-type": type });
     assert.deepEqual([status, body.available], [415, ["application/json"]], type);
   }
-  assert.equal(
-    (await post(service, initialize, { "content-type": "application/json; charset=utf-8" })).status,
-    200,
-  );
+  const withCharset = { "content-type": "application/json; charset=utf-8" };
+  assert.equal((await post(service, initialize, withCharset)).status, 200);
   for (const type of ["gzip", "br", "x"]) {
     const { status, body } = await post(service, initialize, { "content-encoding": type });
     assert.deepEqual([status, body.available], [415, ["application/json"]], type);
@@ -308,10 +306,8 @@ test("a body that is not UTF-8 is refused, not searched for with its letters rep
 test("clients of every revision are served, each message by itself, and an unknown revision is told which there are", async (t) => {
   const service = await startService(t);
   for (const protocolVersion of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]) {
-    const { body } = await post(service, {
-      ...initialize,
-      params: { ...initialize.params, protocolVersion },
-    });
+    const params = { ...initialize.params, protocolVersion };
+    const { body } = await post(service, { ...initialize, params });
     assert.equal(body.result.protocolVersion, protocolVersion);
     const called = await post(service, toolCall("list_gps", { limit: 1 }, 2), {
       "mcp-protocol-version": protocolVersion,
@@ -325,12 +321,10 @@ test("clients of every revision are served, each message by itself, and an unkno
   assert.match(discovered.result.instructions, /read-only/);
 
   const version = "2099-01-01";
-  const _meta = { ...envelope, "io.modelcontextprotocol/protocolVersion": version };
-  const newer = await post(
-    service,
-    { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta } },
-    { "mcp-protocol-version": version, "mcp-method": "tools/list" },
-  );
+  const newer = await post(service, listOf(version), {
+    "mcp-protocol-version": version,
+    "mcp-method": "tools/list",
+  });
   assert.equal(newer.status, 400);
   assert.deepEqual(newer.body.error.data.supported, [modernRevision]);
   const lying = await modern(

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { type AddressInfo, connect } from "node:net";
-import { after, before, suite, test, type TestContext } from "node:test";
+import { after, before, beforeEach, suite, test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import {
   createServer as createTlsServer,
@@ -132,10 +132,10 @@ for (const { name, skip, start } of countingServers)
     before(async () => {
       server = await start();
     });
+    beforeEach(() => server.empty());
     after(() => server.end());
 
     const openTwo = async (t: TestContext) => {
-      await server.empty();
       const a = await openWithOutages(t, await server.openEngine());
       const b = await openWithOutages(t, await server.openEngine());
       assert.deepEqual([a.mode(), b.mode()], ["shared", "shared"]);
@@ -188,7 +188,6 @@ for (const { name, skip, start } of countingServers)
     });
 
     test("an instance that is cut off is charged to the request, for thousands of them and while others come", async (t) => {
-      await server.empty();
       const { cut, engine } = cuttable(await server.openEngine());
       const a = await openWithOutages(t, engine);
       const b = await openWithOutages(t, await server.openEngine());
@@ -217,7 +216,6 @@ for (const { name, skip, start } of countingServers)
     });
 
     test("a charge that was done, though nobody heard of it, is not done again", async (t) => {
-      await server.empty();
       const { cut, engine } = cuttable(await server.openEngine());
       let unheard = 3;
       const charge: Engine["charge"] = async (charged) => {
@@ -234,7 +232,6 @@ for (const { name, skip, start } of countingServers)
     });
 
     test("long turns of the event loop are no outage, with the answer unread or the question unsent", async (t) => {
-      await server.empty();
       const engine = await server.openEngine();
       let isBusy = false;
       const decide: Engine["decide"] = async (groups) => {
@@ -252,7 +249,6 @@ for (const { name, skip, start } of countingServers)
     });
 
     test("an answer that comes too late changes nothing any more", async (t) => {
-      await server.empty();
       const engine = await server.openEngine();
       const held: (() => void)[] = [];
       let isSlow = false;
@@ -274,7 +270,6 @@ for (const { name, skip, start } of countingServers)
     });
 
     test("with deny requests are refused while the server is away, and nothing of them is counted", async (t) => {
-      await server.empty();
       const { cut, engine } = cuttable(await server.openEngine());
       const a = await openWithOutages(t, engine, "deny");
       assert.equal(await a.admit(3), 3);
@@ -290,7 +285,6 @@ for (const { name, skip, start } of countingServers)
     });
 
     test("an instance that starts while the server is away counts by itself, and joins it later", async (t) => {
-      await server.empty();
       await server.end();
       const a = await openWithOutages(t, await server.openEngine());
       assert.equal(a.mode(), "local");
@@ -451,6 +445,7 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
   before(async () => {
     server = await startCountingPostgres();
   });
+  beforeEach(() => server.empty());
   after(() => server.end());
   const endConnections = () =>
     server.sql(
@@ -478,7 +473,6 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
   });
 
   test("a database that takes no writes is one outage until it does, with its reason", async (t) => {
-    await server.empty();
     const setReadOnly = async (value: string) => {
       await server.sql("set default_transaction_read_only = off");
       await server.sql(`alter system set default_transaction_read_only = ${value}`);
@@ -502,7 +496,6 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
   });
 
   test("a table that somebody locks is an outage while it is locked", async (t) => {
-    await server.empty();
     const a = await openWithOutages(t, await server.openEngine());
     await server.sql("begin; lock table quota_count in access exclusive mode");
     assert.equal(await a.admit(3), 3);
@@ -515,7 +508,6 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
   });
 
   test("accounts that count nothing any more are deleted, others are not", async (t) => {
-    await server.empty();
     const a = await openWithOutages(t, await server.openEngine());
     await Promise.all([a.admit(1, 1), a.admit(1, 2)]);
     await server.sql("update quota_count set newest = newest - 86400000001 where account = 1");

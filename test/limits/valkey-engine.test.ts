@@ -181,10 +181,8 @@ suite("many accounts at once", { skip: whyNoRedis() ?? false }, () => {
     const taken = await Promise.all(
       accounts.map(async (account) => take(account, { ...roomy, minute: account })),
     );
-    assert.deepEqual(
-      taken.map(({ windows: [inMinute] }) => inMinute!.remaining),
-      accounts.map((account) => account - 1),
-    );
+    const left = taken.map(({ windows: [inMinute] }) => inMinute!.remaining + 1);
+    assert.deepEqual(left, accounts);
     assert.deepEqual(questions, [...Array.from({ length: 11 }, () => 128), 92]);
     const info = String(await server.ask("INFO", "commandstats"));
     assert.match(info, /^cmdstat_evalsha:calls=12,/m);
@@ -238,9 +236,6 @@ suite("nodes of a cluster", { skip: whyNoRedis() ?? false }, () => {
     await takeAll();
     assert.deepEqual(faults, []);
     const looks = await Promise.all(accounts.map(async (account) => look(account, defaultQuotas)));
-    assert.deepEqual(
-      looks.map(({ windows: [inMinute] }) => defaultQuotas.minute - inMinute!.remaining),
-      [5, 5, 5],
-    );
+    for (const { windows } of looks) assert.equal(windows[0]!.remaining, defaultQuotas.minute - 5);
   });
 });
