@@ -75,17 +75,8 @@ test("the image answers as user 999 on a read-only root, finds itself healthy, a
   assert.equal(config.User, "999:999");
   const free = holdSocket();
   free.close();
-  const within = [
-    "--mount",
-    "--propagation",
-    "private",
-    "sh",
-    "-c",
-    inside,
-    "sh",
-    root,
-    config.User,
-  ];
+  const mounts = "--mount --propagation private sh -c".split(" ");
+  const within = [...mounts, inside, "sh", root, config.User];
   const clean = ["/usr/bin/env", "-i", "-C", config.WorkingDir, ...config.Env];
   const enter = (...command: string[]) => [...within, ...clean, `PORT=${free.port}`, ...command];
   const server = spawn("unshare", enter(...config.Entrypoint, ...config.Cmd), {

@@ -3,6 +3,7 @@ import { Agent, get } from "node:http";
 import { test } from "node:test";
 import { listAudit } from "#store/audit.ts";
 import { requirePerson } from "#accounts/people.ts";
+import { listed } from "../../support/awkward/words.ts";
 import { filesUnder } from "../../support/files-under.ts";
 import { createKey, keysIn, orderRotation, shownKey } from "../../support/key-forms.ts";
 import { accountOf, withControl } from "../../support/own-account.ts";
@@ -110,10 +111,8 @@ test("C93 · the key of another account is a 404 like one that never was, nothin
     const foreign = await ask();
     assert.equal(foreign.status, 404);
     const unknown = await never[i]!();
-    assert.deepEqual(
-      [foreign.status, foreign.text],
-      [unknown.status, unknown.text.replaceAll("key_0000000000000000", id)],
-    );
+    assert.equal(foreign.status, unknown.status);
+    assert.equal(foreign.text, unknown.text.replaceAll("key_0000000000000000", id));
     assert.doesNotMatch(foreign.text, /secret project/);
   }
 
@@ -124,10 +123,8 @@ test("C93 · the key of another account is a 404 like one that never was, nothin
     return listAudit(database, { actor, action: "key.foreign", limit: 10 });
   });
   const { id: asker } = await accountOf(service, "eve@example.org");
-  assert.deepEqual(
-    entries.map(({ account, subject }) => [account, subject]),
-    never.map(() => [asker, id]),
-  );
+  const noted = entries.map(({ account, subject }) => [account, subject]);
+  assert.deepEqual(noted, Array(never.length).fill([asker, id]));
 });
 
 test("C95 · a whole key stands in exactly one answer: not in its reload, not on the way back, in no list, audit entry, log line or file", async (t) => {
@@ -157,16 +154,8 @@ test("C95 · a whole key stands in exactly one answer: not in its reload, not on
   assert.ok(fresh !== undefined && fresh !== key);
   assert.deepEqual(shown(await ada.post(`${path}/rotate`, turn)), []);
 
-  for (const back of [
-    "keys",
-    `keys/${id}`,
-    "usage",
-    "requests",
-    "requests.csv",
-    "notices",
-    "export",
-    "settings",
-  ])
+  const others = listed("usage requests requests.csv notices export settings");
+  for (const back of ["keys", `keys/${id}`, ...others])
     assert.deepEqual(shown(await ada.get(`/account/${back}`)), [], back);
   assert.equal(answers.filter(({ text }) => text.includes(key!)).length, 1);
 

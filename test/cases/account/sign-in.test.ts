@@ -62,45 +62,40 @@ test("sessions", async (t) => {
   const settings = { SMTP_URL: mail.url };
   const service = await startService(t, { records: null, settings });
   const ada = await signedIn(service, { email });
+  const it = (name: string, run: () => Promise<void>) => t.test(name, run);
 
-  await t.test(
-    "C87 · a cookie from before the sign-in is not taken over, and a session from before it ends",
-    async () => {
-      const planted = "p".repeat(43);
-      const victim = openUser(service);
-      for (const name of ["gp_session", "gp_browser"]) victim.cookies.set(name, planted);
-      const { status } = await victim.post("/account/sign-in", { email, password: testPassword });
-      assert.equal(status, 303);
-      assert.ok(await isIn(victim));
-      for (const value of victim.cookies.values()) assert.notEqual(value, planted);
-      const attacker = openUser(service);
-      attacker.cookies.set("gp_session", planted);
-      assert.equal(await isIn(attacker), false);
+  await it("C87 · a cookie from before the sign-in is not taken over, and a session from before it ends", async () => {
+    const planted = "p".repeat(43);
+    const victim = openUser(service);
+    for (const name of ["gp_session", "gp_browser"]) victim.cookies.set(name, planted);
+    const { status } = await victim.post("/account/sign-in", { email, password: testPassword });
+    assert.equal(status, 303);
+    assert.ok(await isIn(victim));
+    for (const value of victim.cookies.values()) assert.notEqual(value, planted);
+    const attacker = openUser(service);
+    attacker.cookies.set("gp_session", planted);
+    assert.equal(await isIn(attacker), false);
 
-      const former = stolenFrom(service, victim);
-      await victim.post("/account/sign-in", { email, password: testPassword });
-      assert.notEqual(victim.cookies.get("gp_session"), former.cookies.get("gp_session"));
-      assert.deepEqual([await isIn(victim), await isIn(former)], [true, false]);
-    },
-  );
+    const former = stolenFrom(service, victim);
+    await victim.post("/account/sign-in", { email, password: testPassword });
+    assert.notEqual(victim.cookies.get("gp_session"), former.cookies.get("gp_session"));
+    assert.deepEqual([await isIn(victim), await isIn(former)], [true, false]);
+  });
 
-  await t.test(
-    "C88 · signing out ends the session at once, for a second tab and for a copied cookie too",
-    async () => {
-      const browser = await otherBrowser(service);
-      const copy = stolenFrom(service, browser);
-      const { location } = await browser.post("/account/sign-out", {});
-      assert.equal(location, "/account/sign-in?done=out");
-      assert.equal(browser.cookies.has("gp_session"), false);
-      assert.deepEqual([await isIn(browser), await isIn(copy)], [false, false]);
-      const late = await copy.post("/account/settings/name", { name: "Renamed after all" });
-      assert.equal(late.status, 401);
-      assert.match(late.headers.get("www-authenticate") ?? "", /^Form /);
-      assert.match(late.text, /action="\/account\/sign-in"/);
-      assert.equal((await copy.post("/account/sign-out", {})).status, 303);
-      assert.ok(await isIn(ada));
-    },
-  );
+  await it("C88 · signing out ends the session at once, for a second tab and for a copied cookie too", async () => {
+    const browser = await otherBrowser(service);
+    const copy = stolenFrom(service, browser);
+    const { location } = await browser.post("/account/sign-out", {});
+    assert.equal(location, "/account/sign-in?done=out");
+    assert.equal(browser.cookies.has("gp_session"), false);
+    assert.deepEqual([await isIn(browser), await isIn(copy)], [false, false]);
+    const late = await copy.post("/account/settings/name", { name: "Renamed after all" });
+    assert.equal(late.status, 401);
+    assert.match(late.headers.get("www-authenticate") ?? "", /^Form /);
+    assert.match(late.text, /action="\/account\/sign-in"/);
+    assert.equal((await copy.post("/account/sign-out", {})).status, 303);
+    assert.ok(await isIn(ada));
+  });
 });
 
 const tries = 200;
