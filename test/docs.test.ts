@@ -128,18 +128,14 @@ test("every setting stands in docs/settings.md and .env.example with its default
   const example = page(".env.example")
     .split("\n")
     .filter((line) => /^[A-Z]/.test(line));
-  assert.deepEqual(
-    example,
-    all.map(({ name, byDefault }) => `${name}=${byDefault}`),
-  );
+  const lines = all.map(({ name, byDefault }) => `${name}=${byDefault}`);
+  assert.deepEqual(example, lines);
 });
 
 test("every basis of a link stands in docs/sponsors.md with its confidence, and no other", () => {
   const rows = [...page("docs/sponsors.md").matchAll(/^\| `(\w+)` \| ([\d.]+) \|/gm)];
-  assert.deepEqual(
-    rows.map(([, basis, confidence]) => [basis, Number(confidence)]),
-    Object.entries(confidenceOf),
-  );
+  const documented = rows.map(([, basis, confidence]) => [basis, Number(confidence)]);
+  assert.deepEqual(documented, Object.entries(confidenceOf));
 });
 
 test("every command and every option stands in docs/running.md", () => {

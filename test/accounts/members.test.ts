@@ -32,12 +32,7 @@ async function openAccount(t: Parameters<typeof openPeople>[0]) {
   const asked = (address: string, role: Role = "member", actor = owner) =>
     invite(control, { account, address, role, actor, now: noon });
   const accept = (token: string, password = "", now = noon) =>
-    acceptInvitation(control, passwords, {
-      token,
-      password,
-      client: client(),
-      now,
-    });
+    acceptInvitation(control, passwords, { token, password, client: client(), now });
   /** Signs up elsewhere and joins. */
   const join = async (address: string, role: Role = "member") => {
     const { person } = await people.signUp(address);
@@ -159,14 +154,13 @@ test("a member changes nothing of the account, and whoever was removed is a stra
 });
 
 test("an owner renames the account, to a name that nobody has", async (t) => {
-  const { control, ada, owner, signUp, change } = await openAccount(t);
+  const { control, ada, signUp, change } = await openAccount(t);
   await signUp("bob@example.com");
   await assert.rejects(renameAccount(control, { ...change, name: "BOB" }), faultOf("conflict"));
   await renameAccount(control, { ...change, name: "ADA" });
   const { name, id } = await renameAccount(control, { ...change, name: "Analysts" });
   assert.equal(name, "Analysts");
   assert.equal(id, ada.accountId);
-  assert.match(owner, /^pe_/);
 });
 
 test("a session ends after 12 hours without a request", async (t) => {

@@ -255,10 +255,8 @@ async function noKeyCases(it: CaseOf, { port, clock, key }: TestService): Promis
           problem.detail,
           "30 wrong keys came from your address within a minute. Try again in 60 seconds.",
         );
-        assert.deepEqual(
-          [wrong.headers["ratelimit"], wrong.headers["ratelimit-policy"]],
-          [undefined, undefined],
-        );
+        for (const name of ["ratelimit", "ratelimit-policy"])
+          assert.equal(wrong.headers[name], undefined);
         assert.equal(problem.retry_after, 60);
       }
       if (i % 5 === 0) assert.equal((await ask(port, path, { key })).status, 200);
@@ -267,15 +265,10 @@ async function noKeyCases(it: CaseOf, { port, clock, key }: TestService): Promis
     const others = await Promise.all(
       Array.from({ length: 200 }, (_, i) => ask(port, path, { key: i % 2 === 0 ? key : "nope" })),
     );
-    assert.deepEqual(
-      others.map(({ status }) => status),
-      others.map((_, i) => (i % 2 === 0 ? 200 : 429)),
-    );
+    for (const [i, { status }] of others.entries()) assert.equal(status, i % 2 === 0 ? 200 : 429);
     clock.advance(59.9);
-    assert.equal(
-      assertProblem(await ask(port, path, { key: "nope" }), 429, "quota-exceeded").retry_after,
-      1,
-    );
+    const early = await ask(port, path, { key: "nope" });
+    assert.equal(assertProblem(early, 429, "quota-exceeded").retry_after, 1);
     clock.advance(0.1);
     assertProblem(await ask(port, path, { key: "nope" }), 401, "api-key-invalid");
   });
@@ -300,10 +293,8 @@ async function noKeyCases(it: CaseOf, { port, clock, key }: TestService): Promis
     for (const target of ["/nowhere", "/v1/nowhere", "/fetch-gp/", "/metrics", "/admin"]) {
       const [without, withKey] = [await ask(port, target), await ask(port, target, { key })];
       const { request_id: _, ...problem } = assertProblem(without, 404, "unknown-path");
-      assert.deepEqual(
-        { ...withKey.json, request_id: undefined },
-        { ...problem, request_id: undefined },
-      );
+      const { request_id: _other, ...same } = withKey.json;
+      assert.deepEqual(same, problem);
       assert.equal(withKey.headers["ratelimit"], undefined);
     }
     const answering = { operations, offers: null } as unknown as ReadDependencies;
@@ -341,10 +332,8 @@ async function statusCases(it: CaseOf, service: TestService): Promise<void> {
   await it("C08 · whoever sends nothing, half a head or a line now and then gets a 408 and the end of the connection, within 20 seconds by the time-outs that are set", async () => {
     const { server } = service;
     assert.ok(timeouts.request + timeouts.checkEvery <= 20_000);
-    assert.deepEqual(
-      [server.headersTimeout, server.requestTimeout],
-      [timeouts.headers, timeouts.request],
-    );
+    assert.equal(server.headersTimeout, timeouts.headers);
+    assert.equal(server.requestTimeout, timeouts.request);
     Object.assign(server, { headersTimeout: 50, requestTimeout: 50 });
     const waiting = ["", "GET /health HTTP/1.1\r\nHo", "GET /health HTTP/1.1\r\nHost: x\r\n"];
     const texts = waiting.map(async (sent, i) => {
@@ -396,19 +385,13 @@ async function statusCases(it: CaseOf, service: TestService): Promise<void> {
     assertProblem(await ask(port, "/nowhere", { key }), 404, "unknown-path");
     assertProblem(await ask(port, path, { key, method: "PUT" }), 405, "method-not-allowed");
     assertProblem(await ask(port, path, { key, headers: ["Accept: a/b"] }), 406, "not-acceptable");
-    assertProblem(
-      await ask(port, path, { headers: ["Content-Length: 99999"] }),
-      413,
-      "content-too-large",
-    );
+    const large = await ask(port, path, { headers: ["Content-Length: 99999"] });
+    assertProblem(large, 413, "content-too-large");
     assertProblem(await ask(port, `/${"x".repeat(8192)}`), 414, "uri-too-long");
     assertProblem(await ask(port, path, { headers: ["Expect: x"] }), 417, "expectation-failed");
     assertProblem(await ask(port, path, { key: spent }), 429, "quota-exceeded");
-    assertProblem(
-      await askBytes(port, requestText(`/${"x".repeat(17_000)}`)),
-      431,
-      "headers-too-large",
-    );
+    const long = await askBytes(port, requestText(`/${"x".repeat(17_000)}`));
+    assertProblem(long, 431, "headers-too-large");
     assertProblem(await ask(empty.port, path, { key: empty.key }), 503, "unavailable");
     await empty.stop();
   });

@@ -59,14 +59,9 @@ async function countedCases(it: CaseOf, { port, clock, newKey }: TestService): P
     const problem = assertProblem(refused, 429, "quota-exceeded");
     assert.deepEqual(problem["violated-policies"], ["minute"]);
     assert.equal(refused.headers["retry-after"], "48");
-    assert.equal(
-      refused.headers["ratelimit"],
-      '"minute";r=0;t=48, "hour";r=940;t=3588, "day";r=9940;t=86388',
-    );
-    assert.equal(
-      refused.headers["ratelimit-policy"],
-      '"minute";q=60;w=60, "hour";q=1000;w=3600, "day";q=10000;w=86400',
-    );
+    const { ratelimit, "ratelimit-policy": policy } = refused.headers;
+    assert.equal(ratelimit, '"minute";r=0;t=48, "hour";r=940;t=3588, "day";r=9940;t=86388');
+    assert.equal(policy, '"minute";q=60;w=60, "hour";q=1000;w=3600, "day";q=10000;w=86400');
   });
 
   await it("C43 · of two hundred requests at once over a hundred connections sixty are admitted, every time", async () => {
@@ -286,12 +281,8 @@ test("C50 · thirty requests before a stop or a kill and thirty after it are the
       const { status, headers } = await ask(port, path, { key });
       assert.equal(status, 200);
       const after = left - 1 - i;
-      assert.match(
-        headers["ratelimit"]!,
-        new RegExp(
-          `^"minute";r=${after};t=\\d+, "hour";r=${940 + after};t=\\d+, "day";r=${9940 + after};`,
-        ),
-      );
+      const shown = `"minute";r=${after};t=\\d+, "hour";r=${940 + after};t=\\d+, "day";r=${9940 + after};`;
+      assert.match(headers["ratelimit"]!, new RegExp(`^${shown}`));
     }
   };
   const assertSpent = async (port: number, key: string) => {
