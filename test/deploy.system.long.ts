@@ -36,9 +36,14 @@ test("nginx accepts deploy/nginx.conf, with one instance and with two", (t) => {
   }
 });
 
-/** Starts a proxy before one instance or two, and returns its port; it ends with the test. */
-async function behind(t: TestContext, name: ProxyName, ...instances: number[]): Promise<number> {
-  const { child, port } = await startProxy(name, temporaryFolder(t), instances);
+/** Starts a proxy before one instance or two, and returns its port; it ends with the test. @param site of nginx. */
+async function behind(
+  t: TestContext,
+  name: ProxyName,
+  instances: readonly number[],
+  site?: string,
+): Promise<number> {
+  const { child, port } = await startProxy(name, temporaryFolder(t), instances, site);
   const ended = once(child, "exit");
   t.after(() => {
     child.kill("SIGTERM");
@@ -78,7 +83,7 @@ async function getThrough(port: number, path: string, headers: Record<string, st
 test("behind nginx as shipped, answers and refusals are the service's own and clients are told apart", async (t) => {
   if (!hasTool(t, "nginx") || !hasTool(t, "openssl")) return;
   const service = await startService(t, { settings: { TRUSTED_PROXIES: "127.0.0.1" } });
-  const port = await behind(t, "nginx", service.port);
+  const port = await behind(t, "nginx", [service.port]);
   const path = "/fetch-gp?gp_name=northwind";
   const through = await getThrough(port, path, { "x-api-key": service.key });
   assert.equal(through.body, (await service.get(path)).text);
@@ -100,12 +105,7 @@ test("nginx as shipped counts the addresses of one IPv6 network together", async
   );
   const asIf = "limit_conn clients 1; set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For;";
   const site = nginxSite.replace("limit_conn clients 64;", asIf);
-  const { child, port } = await startProxy("nginx", temporaryFolder(t), [instance], site);
-  const ended = once(child, "exit");
-  t.after(() => {
-    child.kill("SIGKILL");
-    return ended;
-  });
+  const port = await behind(t, "nginx", [instance], site);
   const ask = (from: string) => getThrough(port, "/", { "x-forwarded-for": from });
   const askInVain = (from: string) => void ask(from).catch(() => {});
   askInVain("2001:db8:7:a0a::1");
@@ -120,7 +120,7 @@ test("behind every proxy as shipped each answer has one Strict-Transport-Securit
   const service = await startService(t, { settings });
   const said = (await service.get("/account/sign-in")).headers.get("strict-transport-security");
   await behindEach(t, async (t, name) => {
-    const port = await behind(t, name, service.port);
+    const port = await behind(t, name, [service.port]);
     for (const [path, status] of [
       ["/account/sign-in", 200],
       ["/docs", 200],
@@ -133,7 +133,7 @@ test("behind every proxy as shipped each answer has one Strict-Transport-Securit
     }
     // Whoever else runs here could take a port on which nobody listens.
     const deaf = createServer((socket) => socket.destroy());
-    const beforeNobody = await behind(t, name, await listenFor(t, deaf));
+    const beforeNobody = await behind(t, name, [await listenFor(t, deaf)]);
     const { status, strictTransport } = await getThrough(beforeNobody, "/docs", {});
     assert.equal(status, 502);
     assert.deepEqual(strictTransport, [said]);
@@ -150,7 +150,7 @@ test("behind every proxy as shipped, with a second instance, no request fails wh
     const start = (which: 0 | 1) =>
       startServer(t, { dataDir: folders[which], settings: { PORT: String(ports[which]) } });
     const instances = [await start(0), await start(1)];
-    const port = await behind(t, name, ...ports);
+    const port = await behind(t, name, ports);
     const path = "/fetch-gp?gp_name=northwind";
     assert.equal((await getThrough(port, path, headers)).status, 200);
     const asked = { port, path, headers: { ...headers, host: `localhost:${port}` } };
