@@ -88,7 +88,7 @@ const borders = [
   ["PUBLIC_URL", [""], ["https://me@x.example/", "https://:a@x.example/", "ftp://x.example"]],
   ["TRUSTED_PROXIES", ["10.0.0.0/8"], ["1", "true", "a.example", "10.0.0.0/8/8", "10.0.0.0/"]],
   ["ADMIN_ADDRESS", ["[::1]:1"], [":9464", "::1:9464", "127.0.0.1", "127.0.0.1:65536"]],
-  ["ADMIN_ADDRESS", ["a.internal:80"], ["[::1]", "[x]:1", "a b:1"]],
+  ["ADMIN_ADDRESS", ["a.internal:80"], ["[::1]", "[x]:1", "[beef]:1", "a b:1"]],
   ["CORS_ORIGINS", ["off"], ["https://a.example/", "*.example", "null"]],
   ["HOST", ["localhost"], ["a b"]],
   ["COUNTERS_OUTAGE", ["local", "deny"], ["open"]],

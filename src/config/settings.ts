@@ -26,7 +26,7 @@ const orUnset =
 
 function parseAddress(text: string): { host: string; port: number } | Fault {
   const [, bracketed, plain = "", digits = ""] =
-    /^(?:\[([\da-f:.]+)\]|([^:[\]]+)):(\d+)$/i.exec(text) ?? [];
+    /^(?:\[([\da-f.]*:[\da-f:.]*)\]|([^:[\]]+)):(\d+)$/i.exec(text) ?? [];
   const host = parseHost(bracketed ?? plain);
   const port = wholeNumber(0, 65_535)(digits);
   return host instanceof Fault || port instanceof Fault
