@@ -396,7 +396,8 @@ test("known settings of the file are taken, others are left alone", (t) => {
 test("the environment wins over the file, be it empty, and for a secret in either of its two settings", (t) => {
   const secret = "smtps://user:geheim@mail.example";
   const name = fileWith(t, `PORT=9001\nHOST=::1\nSMTP_URL=${secret}\n`);
-  const given = { PORT: "", SMTP_URL_FILE: "/run/secrets/smtp" };
+  // HOST is no secret, so HOST_FILE is no setting.
+  const given = { PORT: "", SMTP_URL_FILE: "/run/secrets/smtp", HOST_FILE: "/etc/host" };
   const { environment, file } = withEnvironmentFile(given, { name });
   assert.deepEqual(environment, { ...given, HOST: "::1" });
   assert.deepEqual(file!.used, ["HOST"]);

@@ -39,7 +39,7 @@ export function withEnvironmentFile(
   const path = resolve(name);
   if ("found" in read) return { environment, file: { path, used: [], unknown: [], ignored: read } };
   const { values } = read;
-  const isFree = (one: string) => environment[one] === undefined;
+  const isFree = (one: string) => !settingNames.includes(one) || environment[one] === undefined;
   const used = settingNames.filter(
     (one) => values[one] !== undefined && isFree(one) && isFree(counterpartOf(one)),
   );
