@@ -193,7 +193,7 @@ export function restoredText(
       : `Restored the backup from ${file}, ${made}.`,
     `${isTrial ? "The backup has" : `The ${place} now has`} ${contentText(restored)}.`,
     manifest.control_only &&
-      "The backup has only accounts, keys, people and the audit log. Datasets stay as they were, but for suppressed people, and so does usage, unless it was recorded for other accounts.",
+      "The backup has only accounts, keys, people and the audit log. Datasets already there stay as they were, but for suppressed people, and so does usage, unless it was recorded for other accounts.",
     !manifest.requests &&
       !manifest.control_only &&
       "The backup has no request log, because it was made without --requests.",
