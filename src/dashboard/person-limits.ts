@@ -44,9 +44,7 @@ export function openPersonLimiter() {
     const sites = open(ofSite, sitesMax);
     return (address: string) => {
       const [network, site] = networksOf(address);
-      // A request that only the site refuses still counts for the network.
-      const taken = networks.take(network);
-      return taken.admitted && site !== undefined ? sites.take(site) : taken;
+      return networks.take(network, site === undefined ? undefined : () => sites.take(site));
     };
   };
   const view = openNetworks(anonymousMinute, anonymousDay);

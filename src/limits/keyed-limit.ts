@@ -39,8 +39,11 @@ export function openKeyedLimit<Name extends string | number>(
   const windows = policies.map(({ window }) => window * 1e6);
   const logs = new LRUCache<Name, SlidingLog>({ max: namesMax });
   return {
-    /** Counts an event for a name, or refuses it and counts nothing. */
-    take(name: Name): LimitStatus {
+    /**
+     * Counts an event for a name, or refuses it and counts nothing.
+     * @param takeNext counts the event at another limit if this one has room. If that refuses it, so does this one.
+     */
+    take(name: Name, takeNext?: () => LimitStatus): LimitStatus {
       let log = logs.get(name);
       if (log === undefined) logs.set(name, (log = openLog(windows)));
       const now = clock.monotonicMicroseconds();
@@ -49,6 +52,8 @@ export function openKeyedLimit<Name extends string | number>(
       );
       const longest = Math.max(...waits);
       const admitted = longest === 0;
+      const next = admitted ? takeNext?.() : undefined;
+      if (next?.admitted === false) return next;
       if (admitted) append(log, now);
       const policy = policies[waits.indexOf(longest)]!;
       return { admitted, policy, retryAfterSeconds: Math.ceil(longest / 1e6) };

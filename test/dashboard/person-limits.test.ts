@@ -124,6 +124,14 @@ test("networks are counted separately, and those of one IPv6 site have four time
   assert.equal(fill(limiter, "view", 0).count, 120);
 });
 
+test("what only the site of a network refuses uses up nothing of the network", () => {
+  const limiter = openPersonLimiter();
+  for (const i of [1, 2, 3, 4]) fillAnonymous(limiter, `2001:db8:0:${i}::1`, 0);
+  for (let i = 0; i < 60; i++)
+    assert.notEqual(limiter.takeAnonymous("2001:db8::1", "view", minute / 2), null);
+  assert.equal(fillAnonymous(limiter, "2001:db8::1", minute).count, 60);
+});
+
 /** Makes somebody a member of an account of somebody else, and lets them look at that account. */
 const joinAccount = (service: TestService, email: string, owner: string) =>
   withControl(service, async (control) => {
