@@ -166,20 +166,22 @@ const place = {
   at: 0,
   account: 8,
   bytes: 12,
-  hundredths: 16,
-  status: 20,
-  key: 22,
-  operation: 24,
-  dataset: 26,
-  problem: 28,
-  requestIdLength: 30,
-  queryLength: 32,
-  texts: 34,
+  hundredths: 20,
+  status: 24,
+  key: 26,
+  operation: 28,
+  dataset: 30,
+  problem: 32,
+  requestIdLength: 34,
+  queryLength: 36,
+  texts: 38,
 } as const;
 const noQuery = 0xffff;
+/** Longest response time that PostgreSQL's column takes: six hours, which a slow reader of an export may exceed. */
+const hundredthsMax = 0x7fff_ffff;
 const requestBytesMax = place.texts + requestIdLengthMax + 2 * queryLengthMax;
 
-/** Size of a draft in bytes: enough for some 15,000 requests of about 65 bytes. */
+/** Size of a draft in bytes: enough for some 15,000 requests of about 70 bytes. */
 const draftBytes = 1024 * 1024;
 
 /** Opens a draft of a chunk. It can be used again after each `take`, which returns a copy. */
@@ -203,8 +205,9 @@ export function openChunkDraft(size = draftBytes) {
       const requestIdLength = Math.min(requestId.length, requestIdLengthMax);
       view.setFloat64(start + place.at, at);
       view.setUint32(start + place.account, request.account);
-      view.setUint32(start + place.bytes, request.bytes);
-      view.setUint32(start + place.hundredths, Math.round(request.milliseconds * 100));
+      view.setFloat64(start + place.bytes, request.bytes);
+      const hundredths = Math.min(Math.round(request.milliseconds * 100), hundredthsMax);
+      view.setUint32(start + place.hundredths, hundredths);
       view.setUint16(start + place.status, request.status);
       view.setUint16(start + place.key, placeOf(request.key));
       view.setUint16(start + place.operation, placeOf(request.operation));
@@ -251,7 +254,7 @@ export function* requestsIn({ bytes, count }: RequestChunk): Generator<ChunkRequ
     yield {
       at: view.getFloat64(start + place.at),
       account: view.getUint32(start + place.account),
-      bytes: view.getUint32(start + place.bytes),
+      bytes: view.getFloat64(start + place.bytes),
       hundredths: view.getUint32(start + place.hundredths),
       status: view.getUint16(start + place.status),
       key: view.getUint16(start + place.key),

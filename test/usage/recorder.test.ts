@@ -85,16 +85,21 @@ test("what is laid into a chunk is read from it, in its order", () => {
     request({ at: 1_795_262_400_123, account: 4_294_967_295, key: "key_b", requestId: "x" }),
     request({ status: 400, dataset: null, problem: "invalid-parameters", bytes: 0, query: "" }),
     request({ requestId: "r".repeat(64), query: "gp_name=gpr_abcd…&limit=%20", milliseconds: 0 }),
-    request({ operation: "fetch-projects", bytes: 4_294_967_295, milliseconds: 99_999.99 }),
+    request({ operation: "fetch-projects", bytes: 5_000_000_000, milliseconds: 99_999.99 }),
   ];
   assert.deepEqual(readChunk(chunkOf(requests)), requests);
   assert.deepEqual(readChunk(chunkOf([])), []);
 });
 
+test("a response that takes more than six hours is kept as the longest time that both engines store", () => {
+  const [found] = readChunk(chunkOf([request({ milliseconds: 8 * hour })]));
+  assert.equal(found!.milliseconds, (2 ** 31 - 1) / 100);
+});
+
 test("words that many requests share lie in a chunk once", () => {
   const { words, bytes } = chunkOf(Array.from({ length: 100 }, () => request()));
   assert.deepEqual(words, ["", "key_a", "fetch-gp", "20261121T090000Z-1"]);
-  assert.ok(bytes.byteLength <= 100 * 40, String(bytes.byteLength));
+  assert.ok(bytes.byteLength <= 100 * 44, String(bytes.byteLength));
 });
 
 test("of a query 500 characters are kept, of an id 64", () => {
