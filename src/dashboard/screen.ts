@@ -222,5 +222,5 @@ export function refusal(fault: DomainError, markup: string): Reply {
 /** Returns a fault's text for the person who sent the request. A StoreFault's own text is for the operator only. */
 export const wordsFor = (fault: DomainError): string =>
   fault instanceof StoreFault
-    ? "The service cannot read or write its accounts at the moment. Try again in a few minutes; if it fails again, tell the operator."
+    ? "The service cannot read or write its accounts at the moment. Try again; if it still fails in a few minutes, tell the operator."
     : fault.message;
