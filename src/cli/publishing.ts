@@ -7,6 +7,7 @@ import { readConfig } from "#config.ts";
 import { prune, type Pruned } from "#datasets/prune.ts";
 import type { ImportRequest } from "#datasets/publish.ts";
 import type { DatasetStore } from "#datasets/store.ts";
+import type { Suppression } from "#datasets/suppressions.ts";
 import type { Withdrawn } from "#datasets/withdraw.ts";
 import { type Actor, service } from "#store/audit.ts";
 import { controlFile } from "#store/sqlite-file.ts";
@@ -52,14 +53,15 @@ export async function applyPending(context: CliContext, store: DatasetStore, isD
   });
 }
 
-/** Applies suppressions as `withdraw` does. If that publishes a dataset, notes it and deletes old ones. */
+/** Applies suppressions, or tries one, as `withdraw` does. If that publishes a dataset, notes it and deletes old ones. */
 export async function applySuppressions(
   context: CliContext,
   store: DatasetStore,
   control: ControlStore,
+  trial: Suppression | null = null,
 ): Promise<Withdrawn | null> {
   const { withdraw } = await import("#datasets/withdraw.ts");
-  const withdrawn = await withdraw(store, control, context.now());
+  const withdrawn = await withdraw(store, control, context.now(), trial);
   const version = withdrawn?.published?.version;
   if (version !== undefined)
     await noteAndPrune(context, store, { action: "dataset.published", subject: version });

@@ -8,7 +8,7 @@ import {
 } from "#datasets/suppressions.ts";
 import { fold } from "#records/fold.ts";
 import { counted } from "#words.ts";
-import { argument, command, family, neededOption, option, parameter } from "./command.ts";
+import { argument, command, family, flag, neededOption, option, parameter } from "./command.ts";
 import { usageFault } from "./command-fault.ts";
 import { withControl } from "./data-dir.ts";
 import { changeDatasets } from "./datasets-folder.ts";
@@ -39,33 +39,38 @@ const add = command({
       parseNumber,
     ),
     reason: neededOption("--reason <text>", "reason for the audit log, without the person's name"),
+    isDryRun: flag("--dry-run", "show what would be withheld and removed, and change nothing"),
   },
   example: "suppress add 'Jane Roe' --gp 'Acme Capital' --reason 'objection of 2 March, ticket 17'",
-  run: async ({ name, gp = null, cik = null, crd = null, reason }, context) => {
+  run: async ({ name, gp = null, cik = null, crd = null, reason, isDryRun }, context) => {
     const order = { name, gp, cik, crd, reason };
     await refuseUnfit(order);
     return changeDatasets(context, (store) =>
       withControl(context, async (control) => {
         const before = await listSuppressions(control.database);
-        const number = await control.write((transaction) =>
-          addSuppression(transaction, order, context.now()),
-        );
-        const known = before.some((one) => one.number === number);
-        const withdrawn = await applySuppressions(context, store, control);
+        const number = isDryRun
+          ? null
+          : await control.write((transaction) => addSuppression(transaction, order, context.now()));
+        const known = number === null ? null : before.some((one) => one.number === number);
+        const trial = { ...order, number: 0, created_at: "", applied_at: null, gp_ids: "" };
+        const withdrawn = await applySuppressions(context, store, control, isDryRun ? trial : null);
         const { published, removed, withheldCount: withheld } = withdrawn!;
         return { number, known, withheld, version: published?.version ?? null, removed };
       }),
     );
   },
-  text: ({ number, known, withheld, version, removed }) =>
-    [
+  text: ({ number, known, withheld, version, removed }, { isDryRun }) => {
+    if (isDryRun)
+      return `${counted(withheld, "record")} of the current dataset would be withheld, and the datasets removed that may contain the person: ${removed.join(", ") || "none"}. This was a dry run: nothing was changed.`;
+    return [
       `Suppression ${number} ${known ? "was already in the list" : "is in force"}.`,
       version === null
         ? `The current dataset has no such name where the suppression applies.${known ? "" : " Check how the person's page spells it."}`
         : `${counted(withheld, "record")} withheld. ${version} is the current dataset.`,
       ...removed.map((one) => `Removed the dataset ${one}, which may have contained the person.`),
       "Backups, and copies that others made, may still contain the person (docs/privacy.md).",
-    ].join("\n"),
+    ].join("\n");
+  },
 });
 
 /**

@@ -61,14 +61,20 @@ export async function rememberGps(
   transaction: ControlTransaction,
   covered: CoveredGps,
 ): Promise<Suppression[]> {
-  for (const { number, gp_ids } of await listSuppressions(transaction)) {
+  for (const { number, gp_ids } of withGps(await listSuppressions(transaction), covered)) {
     if (!covered.has(number)) continue;
-    const ids = new Set([...gp_ids.split(" "), ...covered.get(number)!].filter(Boolean));
-    const change = { applied_at: null, gp_ids: [...ids].join(" ") };
+    const change = { applied_at: null, gp_ids };
     await transaction.updateTable("suppression").set(change).where("number", "=", number).execute();
   }
   return listSuppressions(transaction);
 }
+
+/** Returns suppressions with the GPs that their limits cover, besides those that they already have. */
+export const withGps = (suppressions: readonly Suppression[], covered: CoveredGps): Suppression[] =>
+  suppressions.map(({ gp_ids, ...one }) => {
+    const ids = new Set([...gp_ids.split(" "), ...(covered.get(one.number) ?? [])]);
+    return { ...one, gp_ids: [...ids].filter(Boolean).join(" ") };
+  });
 
 /** Removes a suppression. @throws DomainError `not_found` if there is none with this number. */
 export async function removeSuppression(

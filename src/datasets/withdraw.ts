@@ -16,7 +16,7 @@ import { openPublished } from "./open-generation.ts";
 import { openPrevious, type Previous } from "./previous.ts";
 import { makeNext } from "./publish.ts";
 import type { DatasetStore } from "./store.ts";
-import { listSuppressions, rememberGps } from "./suppressions.ts";
+import { listSuppressions, rememberGps, type Suppression, withGps } from "./suppressions.ts";
 import { openTextStore, type TextStore } from "./text-store.ts";
 import { isStepOf, masked, withhold } from "./withhold.ts";
 import { writeDraft } from "./write-draft.ts";
@@ -26,6 +26,7 @@ export type Withdrawn = NonNullable<Awaited<ReturnType<typeof withdraw>>>;
 /**
  * Withdraws the people with unapplied suppressions from all datasets. The caller holds the import lock.
  * @param control store of the suppressions. Receives audit entries for removals, and then the time of application.
+ * @param trial further suppression, for a dry run that changes nothing; `published` is then null.
  * @returns the dataset `published` without the people, or null if none is current or the current one contains none of
  *   them; the number of its records that were left out, or from which text was withheld; and the versions `removed`.
  *   Returns null if every suppression was already applied.
@@ -36,8 +37,10 @@ export async function withdraw(
   store: DatasetStore,
   control: ControlStore,
   nowMilliseconds: number,
+  trial: Suppression | null = null,
 ) {
   let suppressions = await listSuppressions(control.database);
+  if (trial !== null) suppressions.push(trial);
   const pending = suppressions.filter(({ applied_at }) => applied_at === null);
   if (pending.length === 0) return null;
   const numbers = pending.map(({ number }) => number);
@@ -58,13 +61,16 @@ export async function withdraw(
 
   // A step to the new dataset would still contain the people.
   const stepless = { ...store, changesDays: 0 };
-  const order = { isDryRun: false, nowMilliseconds };
+  const order = { isDryRun: trial !== null, nowMilliseconds };
   const { published, withheldCount } = await makeNext(stepless, order, async (place) => {
     const { path, builtAt, current, previous, texts } = place;
     const nothing = { meta: null, records: null, reports: {}, withheldCount: 0 };
     if (current === null) return nothing;
     const found = withheldIn(current, previous, texts);
-    suppressions = await control.write((transaction) => rememberGps(transaction, found.newGps));
+    suppressions =
+      trial === null
+        ? await control.write((transaction) => rememberGps(transaction, found.newGps))
+        : withGps(suppressions, found.newGps);
     if (found.isFree) return nothing;
     const { records, told: reports, count } = found;
     const counts = countsOf(records);
@@ -102,13 +108,16 @@ export async function withdraw(
       texts.clear();
     }
   };
-  const others = list.versions().filter((version) => version !== list.currentVersion());
+  const next = trial === null ? list.currentVersion() : null;
+  const others = list.versions().filter((version) => version !== next);
   const removed = new Map<string, number>();
   // The newest dataset is read first and removed last, because it shows which ids the people have.
   for (const version of others.toReversed()) {
     const number = await numberIn(version);
     if (number !== null) removed.set(version, number);
   }
+  const withdrawn = { published, withheldCount, removed: [...removed.keys()].toReversed() };
+  if (trial !== null) return withdrawn;
   await store.removeSteps((path) => isStepOf(path, pending, ids));
   for (const [version, suppression] of [...removed].toReversed()) {
     const entry = {
@@ -127,5 +136,5 @@ export async function withdraw(
       .where("number", "in", numbers)
       .execute(),
   );
-  return { published, withheldCount, removed: [...removed.keys()].toReversed() };
+  return withdrawn;
 }

@@ -54,12 +54,27 @@ forEachStore("whoever is suppressed is nowhere but in the list", async (t) => {
       /The reason must not contain the name/,
     );
   const order = ["Jane Roe", "--reason", "objection, ticket 17"];
+  const stateOf = async () => [await rowsOf(world), await json("audit list")];
+  const state = await stateOf();
+  const wouldRemove = [pinned, current, staged];
+  assert.equal(
+    await text("suppress add", ...order, "--dry-run"),
+    `5 records of the current dataset would be withheld, and the datasets removed that may contain the person: ${wouldRemove.join(", ")}. This was a dry run: nothing was changed.\n`,
+  );
+  assert.deepEqual(await json("suppress add", ...order, "--dry-run"), {
+    number: null,
+    known: null,
+    withheld: 5,
+    version: null,
+    removed: wouldRemove,
+  });
+  assert.deepEqual([await stateOf(), await json("suppress list")], [state, []]);
   const { version, ...done } = await json("suppress add", ...order);
   assert.deepEqual(done, {
     number: 1,
     known: false,
     withheld: 5,
-    removed: [pinned, current, staged],
+    removed: wouldRemove,
   });
   assert.deepEqual(await rowsOf(world), [
     [without, false],
