@@ -7,7 +7,7 @@ import { metaOf } from "#operations/page.ts";
 import { explainPath } from "#operations/reads.ts";
 import { echo, Problem } from "#problems.ts";
 import { vocabularyOf, vocabularyPath } from "#operations/vocabulary.ts";
-import { damagedText, type Explanation } from "#records/explanation.ts";
+import { anyExplained, damagedText, type Explanation } from "#records/explanation.ts";
 import { isRelative } from "#search/dates.ts";
 import { runInTurns } from "#search/read-model.ts";
 import type { SentBody } from "./answer-cache.ts";
@@ -166,7 +166,7 @@ export async function explained(
   const path = echo(`${explainPath}/${id}`);
   throw new Problem(
     "unknown-path",
-    `There is nothing at ${path}. Take the id of a GP, a principal or a project from an answer.`,
+    `There is nothing at ${path}. Take the id of a ${anyExplained} from an answer.`,
     { suggestion: null, operations: operations.map((one) => one.path) },
   );
 }

@@ -17,7 +17,7 @@ import {
   valueLists,
   valuesOf,
 } from "#records/declarations.ts";
-import { Explanation } from "#records/explanation.ts";
+import { anyExplained, Explanation } from "#records/explanation.ts";
 import { datePattern } from "#records/fields.ts";
 import { kinds } from "#records/kinds.ts";
 import type { MemberSchema, TSchema } from "#records/schema.ts";
@@ -91,9 +91,9 @@ export const explainPage = (site: Site, publicUrl: string | null): string =>
       <p><code class="badge">GET ${explainPath}/{id}</code></p>
       <p class="lede">${explainSummary} The page of a record shows this under “Why this name”.</p>
       <p>
-        <code>{id}</code> is the id of a GP, a principal or a project; a former id leads to the
-        record that replaced it. The path takes no parameter and counts 1 against your quota. An
-        unknown id is the error <a href="/errors/unknown-path"><code>unknown-path</code></a
+        <code>{id}</code> is the id of a ${anyExplained}; a former id leads to the record that
+        replaced it. The path takes no parameter and counts 1 against your quota. An unknown id is
+        the error <a href="/errors/unknown-path"><code>unknown-path</code></a
         >.
       </p>
       ${callBlocks(originOf(publicUrl), `${explainPath}/${exampleExplanation.id}`)}
