@@ -17,10 +17,10 @@ import { headedPage, hidden, laterReply, postForm, wordReply } from "#dashboard/
 import {
   type AccountRequest,
   acting,
-  type Given,
   type MemberRequest,
   page,
   posting,
+  type Reply,
   route,
   seeOther,
 } from "#dashboard/screen.ts";
@@ -53,7 +53,7 @@ export const followForm = (view: View): Html =>
     "quiet",
   );
 
-async function follow(request: MemberRequest): Promise<Given> {
+async function follow(request: MemberRequest): Promise<Reply> {
   const { services, form, own } = request;
   const view = readStored(services.model(), form.get("kind"), form.get("query") ?? "");
   if (view === null)
@@ -73,7 +73,7 @@ async function follow(request: MemberRequest): Promise<Given> {
   return page(await showViews(request, undefined, made));
 }
 
-async function unfollow(request: MemberRequest): Promise<Given> {
+async function unfollow(request: MemberRequest): Promise<Reply> {
   const id = request.form.get("id") ?? "";
   await unfollowView(request.services.control, { id, ...acting(request) });
   return seeOther("/account/feeds?done=unfollowed");
@@ -128,7 +128,7 @@ function readStored(model: ReadModel | null, kindName: string | null, query: str
   return view instanceof Problem ? null : view;
 }
 
-async function showFeed(request: AccountRequest): Promise<Given> {
+async function showFeed(request: AccountRequest): Promise<Reply> {
   const { services, names, monotonicMicroseconds } = request;
   const followed = await findFollowedView(services.control.database, names["secret"]!);
   if (followed === null)

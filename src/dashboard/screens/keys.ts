@@ -8,7 +8,7 @@ import {
   postForm,
   wordReply,
 } from "#dashboard/components/page.ts";
-import { type Given, type MemberRequest, posting, route, seeOther } from "#dashboard/screen.ts";
+import { type MemberRequest, posting, type Reply, route, seeOther } from "#dashboard/screen.ts";
 import {
   createOwnKey,
   findOwnKey,
@@ -47,7 +47,7 @@ export const keysRoutes = [
   route("/account/keys/{id}/revoke", "member", { POST: posting(keyPage, revoke) }),
 ];
 
-async function createKey(request: MemberRequest): Promise<Given> {
+async function createKey(request: MemberRequest): Promise<Reply | string> {
   const { services, form, now } = request;
   const made = await createOwnKey(services.control, {
     ...ownKeys(request),
@@ -178,18 +178,18 @@ async function addressOf({ services, account }: MemberRequest, person: string): 
   return members.find((member) => member.person === person)?.email ?? "a former member";
 }
 
-async function rename(request: MemberRequest): Promise<Given> {
+async function rename(request: MemberRequest): Promise<Reply> {
   const name = request.form.get("name") ?? "";
   await renameOwnKey(request.services.control, { ...own(request), name });
   return seeOther(`/account/keys/${idOf(request)}?done=renamed`);
 }
 
-async function revoke(request: MemberRequest): Promise<Given> {
+async function revoke(request: MemberRequest): Promise<Reply> {
   await revokeOwnKey(request.services.control, own(request));
   return seeOther(`/account/keys/${idOf(request)}?done=revoked`);
 }
 
-async function rotate(request: MemberRequest): Promise<Given> {
+async function rotate(request: MemberRequest): Promise<Reply | string> {
   const rotated = await rotateOwnKey(request.services.control, {
     ...own(request),
     overlapMilliseconds: Number(request.form.get("overlap") || Number.NaN),
@@ -340,7 +340,7 @@ function oneTimeValue({ form }: MemberRequest): string {
 }
 
 /** Returns the reply to a form that is sent a second time, by a reload or after going back. */
-const shownBefore = (request: MemberRequest, id: string): Given =>
+const shownBefore = (request: MemberRequest, id: string): Reply =>
   wordReply(
     request,
     409,

@@ -6,9 +6,9 @@ import { choice, field, headedPage, hidden, postForm } from "#dashboard/componen
 import { invitationMail } from "#dashboard/mail-templates.ts";
 import {
   acting,
-  type Given,
   type MemberRequest,
   posting,
+  type Reply,
   route,
   seeOther,
 } from "#dashboard/screen.ts";
@@ -54,7 +54,7 @@ function obstacleOf(request: MemberRequest): string | null {
     : "This service sends no mail. Ask its operator for an invitation link to this account.";
 }
 
-async function sendInvitation(request: MemberRequest): Promise<Given> {
+async function sendInvitation(request: MemberRequest): Promise<Reply | string> {
   const obstacle = obstacleOf(request);
   if (obstacle !== null) throw new DomainError("refused", obstacle);
   await refuseTooMany(request);
@@ -87,7 +87,7 @@ async function refuseTooMany({ services, account, now }: MemberRequest): Promise
 const roleOf = ({ form }: MemberRequest): Member["role"] =>
   form.get("role") === "owner" ? "owner" : "member";
 
-async function withdraw(request: MemberRequest): Promise<Given> {
+async function withdraw(request: MemberRequest): Promise<Reply> {
   const id = request.form.get("invitation") ?? "";
   await withdrawInvitation(request.services.control, { ...acting(request), id });
   return seeOther("/account/members?done=withdrawn");
