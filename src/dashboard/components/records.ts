@@ -8,7 +8,7 @@ import type { GpLink } from "#records/common.ts";
 import type { RecordOf } from "#records/declarations.ts";
 import { isFiled, provenanceWords } from "#records/explanation.ts";
 import type { Gp } from "#records/gp.ts";
-import { kinds, type LinkedKind, type NamedKind, type RecordKind } from "#records/kinds.ts";
+import { kinds, type LinkedKind, type RecordKind } from "#records/kinds.ts";
 import type { Principal } from "#records/principal.ts";
 import type { Project } from "#records/project.ts";
 import type { Signal } from "#records/signal.ts";
@@ -263,11 +263,8 @@ interface InBrowse<R> {
   columns: Readonly<Record<string, Column<R>>>;
   /** Columns for which a narrow screen has room, besides the first. */
   narrow: readonly string[];
-}
-
-interface Searched<R> extends InBrowse<R> {
-  /** Returns a fact that distinguishes a record from others of the same name, and a figure or a GP's name. */
-  note(record: R, model: ReadModel): readonly [about: string | null, figure: string];
+  /** For kinds that are searched: tells a record from others of the same name, and adds a figure or a GP's name. */
+  note?(record: R, model: ReadModel): readonly [about: string | null, figure: string];
 }
 
 const namesOf = (text: string): readonly string[] => text.split(" ");
@@ -362,9 +359,7 @@ export const inBrowse = {
     narrow: namesOf("status place amount"),
     note: (project, model) => [placeOf(project, model), money(project.total_amount_usd)],
   },
-} satisfies {
-  [K in RecordKind]: K extends NamedKind ? Searched<RecordOf<K>> : InBrowse<RecordOf<K>>;
-};
+} satisfies { [K in RecordKind]: InBrowse<RecordOf<K>> };
 
 export const browseOf = (kind: RecordKind): InBrowse<never> => inBrowse[kind];
 
