@@ -220,7 +220,7 @@ async function readFile(file: string, reader: Reader): Promise<void> {
   if (quarterHeader.test(header)) {
     const table = quarterTableOf(file, header);
     if (table === undefined) return leave("is a Form D table that imports do not use");
-    const files = reader.quarters.getOrInsertComputed(quarterKey(file), () => ({}));
+    const files = reader.quarters.getOrInsertComputed(quarterKey(resolve(file)), () => ({}));
     const open = () => createReadStream(file);
     return addTable(files, table, { shown: file, size: statSync(file).size, open });
   }

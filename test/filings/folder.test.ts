@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { test, type TestContext } from "node:test";
 import { readFilings } from "#filings/folder.ts";
 import { ImportFault } from "#importers/import-fault.ts";
@@ -163,6 +163,12 @@ test("rows do not depend on the order of the paths, nor on the salt but for hash
   const { rows: salted } = await read(t, names, "other");
   assert.notDeepEqual(salted, rows);
   assert.equal(withoutHashes(salted), withoutHashes(rows));
+});
+
+test("a quarter whose tables are named by a relative and by an absolute path is one quarter", async (t) => {
+  const folder = writtenFolder(t, quarterFiles(oneFiling("0001900013-26-000001")));
+  const { report } = await read(t, [relative(".", folder), join(folder, "ISSUERS.tsv")]);
+  assert.deepEqual(report.files, { form_d_quarter: 1 });
 });
 
 const refused = (t: TestContext, paths: readonly string[], words: RegExp) =>
