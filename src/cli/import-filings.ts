@@ -162,7 +162,7 @@ export function filingsJson({ report, figures, unmet }: FilingsSummary) {
       count,
       first_line,
     })),
-    corrections_unmet: [...unmet].map(({ line, why }) => ({ line, why })),
+    corrections_unmet: [...unmet].map(({ file, line, why }) => ({ file, line, why })),
   };
 }
 
@@ -229,8 +229,8 @@ export function filingsText(said: Said, nowMilliseconds: number): string[] {
       onOneLine(`  ${counted(vehicles, "vehicle")}: ${name} (${key})`),
     ),
     ...firstLines(
-      corrections_unmet.map(({ line, why }) =>
-        onOneLine(`  correction in line ${line} matches no record; its reason is: ${why}`),
+      corrections_unmet.map(({ file, line, why }) =>
+        onOneLine(`  ${file}:${line}: the correction matches no record; its reason is: ${why}`),
       ),
     ),
     ...Object.entries(said.filled).map(([kind, { records = 0, ...members }]) => {

@@ -6,7 +6,7 @@ import type { RecordKind } from "#records/kinds.ts";
 import { accessionIn, cik, decoded, unseen } from "./cells.ts";
 
 /** Correction by the operator. Its GPs and persons are given as source keys or public ids. */
-export type Correction = { why: string; line: number } & (
+export type Correction = { why: string; file: string; line: number } & (
   | { kind: "is"; gp: string; name: string }
   | { kind: "sponsor"; cik: string; gp: string }
   | { kind: "same"; gps: readonly [string, string] }
@@ -35,7 +35,7 @@ export function readCorrections(bytes: Buffer, file: string): Correction[] {
     const value = parseStrictJson(written);
     const found = value instanceof Unreadable ? value.reason : correctionOf(value as Given | null);
     if (typeof found === "string") throw new ImportFault(file, at + 1, found);
-    return [{ ...found, line: at + 1 } as Correction];
+    return [{ ...found, file, line: at + 1 } as Correction];
   });
 }
 
@@ -71,7 +71,7 @@ function whyUnfit(record: RecordKind, field: string, value: unknown): string | u
   return unfit && `has an invalid value: ${unfit.field} ${unfit.reason}`;
 }
 
-/** Readers by sorted keys except `why`. Each returns a fault, false, or a correction without `line` and `why`. */
+/** Readers by sorted keys except `why`. Each returns a fault, false, or a correction without `why`, file and line. */
 const readers: Readonly<Record<string, (given: Given) => object | string | false>> = {
   "gp,is": ({ gp, is }) =>
     isText(gp) && isText(is) && (whyUnfit("gp", "name", is) ?? { kind: "is", gp, name: is }),

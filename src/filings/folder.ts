@@ -87,8 +87,8 @@ export async function readFilings(
     store.close();
     throw error;
   }
-  // The order ignores lines, because they depend on how corrections are spread over files.
-  const order = (correction: Correction) => JSON.stringify({ ...correction, line: 0 });
+  // The order ignores origins, because they depend on how corrections are spread over files.
+  const order = (correction: Correction) => JSON.stringify({ ...correction, file: "", line: 0 });
   corrections.sort((a, b) => inBytes(order(a), order(b)));
   leftOut.sort((a, b) => inBytes(a.file, b.file));
   return { filings: { ...store, corrections, geography }, report };

@@ -1,4 +1,5 @@
 /** Evidence that a firm is behind an issuer or a GP: which rule found it, where, and why it was taken or refused. */
+import { basename } from "node:path";
 import type { Correction } from "#filings/corrections.ts";
 import type { FormD, RelatedPerson } from "#filings/rows.ts";
 import type { Evidence } from "#records/canonical.ts";
@@ -67,10 +68,10 @@ export function statementOf(
 export const stated = { firm: null, basis: "stated", confidence: 1, is_taken: 1 } as const;
 
 /** Returns a correction as a candidate. @param firm firm to which it assigns a vehicle. */
-export const correctionOf = ({ line, why: text }: Correction, firm = ""): Candidate => {
+export const correctionOf = ({ file, line, why: text }: Correction, firm = ""): Candidate => {
   const why = "a correction says so";
   const given = { basis: "corrected", field: "why", text, firm, why } as const;
-  return candidateOf(`corrections.ndjson:${line}`, given);
+  return candidateOf(`${basename(file)}:${line}`, given);
 };
 
 /**

@@ -45,7 +45,8 @@ test("a folder of filings becomes GPs, of whom few are wrong and few are missing
   // A round for the 100 holders that a REIT needs brings no signal.
   const signals = await server.all("list-signals");
   assert.equal(signals.filter(({ title }) => / REIT\b/.test(title)).length, 0);
-  assert.deepEqual(filings.corrections_unmet, [{ line: 3, why: "Meets nothing" }]);
+  const file = join(folder, "corrections.ndjson");
+  assert.deepEqual(filings.corrections_unmet, [{ file, line: 3, why: "Meets nothing" }]);
   const nobody = [...truth].find(([, { way }]) => way === "corrected")!;
   const project = projects.find((one) => ciksOf(one).includes(nobody[0]));
   assert.deepEqual(
@@ -80,7 +81,7 @@ test("an import of filings reports files, filings, vehicles and GPs, to people a
     `  ${notes} is neither a filing nor another file that imports use`,
     `Filings: ${filings.form_d} of Form D, ${filings.form_adv} of Form ADV, ${filings.firms} firms of the firm feed; left out: none.`,
     `Vehicles: ${named} of ${named + unnamed} have a GP (${Math.floor((named * 100) / (named + unnamed))}%).`,
-    `  correction in line 3 matches no record; its reason is: Meets nothing`,
+    `  ${join(folder, "corrections.ndjson")}:3: the correction matches no record; its reason is: Meets nothing`,
   ];
   for (const line of lines) assert.ok(told.split("\n").includes(line), `${line}\n\n${told}`);
   assert.match(told, /\nSource 'sec': \d+ records read, \d+ accepted, 0 rejected\.\n/);

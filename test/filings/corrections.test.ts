@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { looksLikeCorrections, readCorrections } from "#filings/corrections.ts";
 
-const read = (text: string) => readCorrections(Buffer.from(text), "corrections.ndjson");
+const file = "corrections.ndjson";
+const read = (text: string) => readCorrections(Buffer.from(text), file);
 
 test("each kind of correction is read with its reason and its line", () => {
   const lines = [
@@ -16,18 +17,27 @@ test("each kind of correction is read with its reason and its line", () => {
   ];
   assert.ok(looksLikeCorrections(lines.join("\n")));
   assert.deepEqual(read(lines.join("\n")), [
-    { kind: "is", gp: "crd:1", name: "Acme Capital", why: "spelling", line: 1 },
-    { kind: "sponsor", cik: "0001900013", gp: "crd:1", why: "w", line: 3 },
-    { kind: "same", gps: ["crd:1", "gp_abc"], why: "w", line: 4 },
-    { kind: "apart", gp: "crd:1", ciks: ["0001900013", "0001900014"], why: "w", line: 5 },
+    { kind: "is", gp: "crd:1", name: "Acme Capital", why: "spelling", file, line: 1 },
+    { kind: "sponsor", cik: "0001900013", gp: "crd:1", why: "w", file, line: 3 },
+    { kind: "same", gps: ["crd:1", "gp_abc"], why: "w", file, line: 4 },
+    { kind: "apart", gp: "crd:1", ciks: ["0001900013", "0001900014"], why: "w", file, line: 5 },
     {
       kind: "personApart",
       person: "crd:1/SMITH",
       accessions: ["0001900013-26-000001"],
       why: "w",
+      file,
       line: 6,
     },
-    { kind: "personField", person: "crd:1/SMITH", field: "title", value: null, why: "w", line: 7 },
+    {
+      kind: "personField",
+      person: "crd:1/SMITH",
+      field: "title",
+      value: null,
+      why: "w",
+      file,
+      line: 7,
+    },
   ]);
 });
 

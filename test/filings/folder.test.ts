@@ -125,7 +125,7 @@ test("every file is recognised by its content, and what is none of these is list
   );
   assert.deepEqual(report.skipped, {});
   assert.deepEqual(rows.corrections, [
-    { kind: "is", gp: "crd:1", name: "Acme", why: "w", line: 1 },
+    { kind: "is", gp: "crd:1", name: "Acme", why: "w", file: join(folder, "f.dat"), line: 1 },
   ]);
   assert.equal(filings.geography.marketOf(rows.formD[3]!.issuers[0]!.place), "Reno, NV");
   assert.deepEqual(

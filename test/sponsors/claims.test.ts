@@ -56,6 +56,7 @@ test("signals and projects claim nothing", () => {
 
 const apart = (accession: string): Correction => ({
   why: "two people",
+  file: "f",
   line: 1,
   kind: "personApart",
   person: `${first}/ada moss`,
@@ -92,6 +93,7 @@ test("of two who could claim a key the one with the better link does, then the o
 test("a correction meets a person by the public id of any key that he claims", () => {
   const field = {
     why: "he says so",
+    file: "f",
     line: 1,
     kind: "personField",
     person: "pr_crd:7/ada moss",

@@ -346,6 +346,7 @@ test("corrections part a person and set a field", () => {
     person: `pr_${id}`,
     accessions: [accession(2)],
     why: "w",
+    file: "deep/fixes.ndjson",
     line: 1,
   };
   const field: Correction = {
@@ -354,6 +355,7 @@ test("corrections part a person and set a field", () => {
     field: "email",
     value: "ada@alder.example",
     why: "w",
+    file: "deep/fixes.ndjson",
     line: 2,
   };
   const { all, entries } = resolved({ forms, corrections: [apart, field] });
@@ -362,8 +364,8 @@ test("corrections part a person and set a field", () => {
   assert.deepEqual(
     told.map(({ evidence }) => evidence!.map(({ number }) => number)),
     [
-      ["corrections.ndjson:1", "corrections.ndjson:2", accession(1)],
-      ["corrections.ndjson:1", accession(2)],
+      ["fixes.ndjson:1", "fixes.ndjson:2", accession(1)],
+      ["fixes.ndjson:1", accession(2)],
     ],
   );
   assert.deepEqual(
@@ -397,7 +399,15 @@ test("a GP that a correction makes of two is explained by it", () => {
   const ids = ["cik:0000000001", "cik:0000000002"] as const;
   const { entries } = resolved({
     forms: [formD(quarry), formD({ cik: 2, name: "MILL APARTMENTS, LLC", persons: [bo] })],
-    corrections: [{ kind: "same", gps: ids, why: "They share a letterhead", line: 1 }],
+    corrections: [
+      {
+        kind: "same",
+        gps: ids,
+        why: "They share a letterhead",
+        file: "deep/fixes.ndjson",
+        line: 1,
+      },
+    ],
   });
   const gps = entries.filter(({ records }) => records[0]!.record === "gp");
   assert.deepEqual(

@@ -197,7 +197,14 @@ test("a firm of the feed alone is no GP, but the adviser that a filing names or 
   // Of two firms of its name it is neither.
   const twice = [...firms, firmOf("79", "OAKLINE PARTNERS, LLC")];
   assert.deepEqual(keys({ forms, firms: twice }), ["cik:0000000001"]);
-  const given = { kind: "sponsor", cik: "0000000001", gp: "crd:78", why: "w", line: 1 } as const;
+  const given = {
+    kind: "sponsor",
+    cik: "0000000001",
+    gp: "crd:78",
+    why: "w",
+    file: "f",
+    line: 1,
+  } as const;
   assert.deepEqual(keys({ forms, corrections: [given] }), ["crd:78"]);
 });
 
@@ -228,22 +235,22 @@ const [ofTwo, ofHarbor] = [`${alder} Alder Ridge Capital`, "cik:0000000003 Harbo
 const corrections: readonly [what: string, Correction, links: string[]][] = [
   [
     "renames a GP",
-    { kind: "is", gp: `gp_${alder}`, name: "Alder & Co", why: "w", line: 1 },
+    { kind: "is", gp: `gp_${alder}`, name: "Alder & Co", why: "w", file: "f", line: 1 },
     [`${alder} Alder & Co`, `${alder} Alder & Co`, ofHarbor],
   ],
   [
     "gives a vehicle a GP",
-    { kind: "sponsor", cik: "0000000003", gp: alder, why: "w", line: 1 },
+    { kind: "sponsor", cik: "0000000003", gp: alder, why: "w", file: "f", line: 1 },
     [ofTwo, ofTwo, ofTwo],
   ],
   [
     "makes one GP of two",
-    { kind: "same", gps: [alder, "cik:0000000003"], why: "w", line: 1 },
+    { kind: "same", gps: [alder, "cik:0000000003"], why: "w", file: "f", line: 1 },
     [ofTwo, ofTwo, ofTwo],
   ],
   [
     "parts a GP",
-    { kind: "apart", gp: "cik:0000000002", ciks: ["0000000002"], why: "w", line: 1 },
+    { kind: "apart", gp: "cik:0000000002", ciks: ["0000000002"], why: "w", file: "f", line: 1 },
     [ofTwo, "cik:0000000002 Alder Ridge Capital", ofHarbor],
   ],
 ];
@@ -263,6 +270,7 @@ test("a GP keeps its name where corrections give it more vehicles than filings d
     cik,
     gp,
     why: "w",
+    file: "f",
     line: 1,
   });
   const { gps, unmet } = resolved({
@@ -288,12 +296,19 @@ test("a GP keeps its name where corrections give it more vehicles than filings d
 });
 
 test("a correction that meets nothing is told", () => {
-  const correction: Correction = { kind: "is", gp: "crd:9", name: "X", why: "w", line: 1 };
+  const correction: Correction = {
+    kind: "is",
+    gp: "crd:9",
+    name: "X",
+    why: "w",
+    file: "f",
+    line: 1,
+  };
   assert.deepEqual([...resolved({ forms: two, corrections: [correction] }).unmet], [correction]);
 });
 
 test("a correction of nobody is told once all records were made", () => {
-  const known = { person: "cik:0000000001/ada moss", why: "w", line: 1 };
+  const known = { person: "cik:0000000001/ada moss", why: "w", file: "f", line: 1 };
   const corrections: Correction[] = [
     { kind: "personField", ...known, field: "title", value: "Partner" },
     { kind: "personField", ...known, person: "cik:0000000001/bo lind", field: "title", value: "x" },

@@ -122,7 +122,7 @@ export function openFolder({ below, between, chance, pick, some }: Random) {
     const someone = () => idOf("principal", pick(all("principal")).id);
     const { vehicles: own } = pick(gps.filter((one) => one.vehicles.length > 0));
     const { cik, filings } = pick(own);
-    const given = { why: "the operator knows", line: ++made };
+    const given = { why: "the operator knows", file: "corrections.ndjson", line: ++made };
     corrections.push(
       pick<Correction>([
         { ...given, kind: "is", gp: gpId(), name: `${pick(houses)} Partners` },
