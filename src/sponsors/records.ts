@@ -61,6 +61,7 @@ export function* recordsOf(
 
 const byDate = (one: AdviserFiling | Firm, other: AdviserFiling | Firm) =>
   Number(one.filedOn > other.filedOn) - Number(one.filedOn < other.filedOn);
+const newestFirst = (one: AdviserFiling | Firm, other: AdviserFiling | Firm) => byDate(other, one);
 
 const entryOf = (
   record: CanonicalRecord,
@@ -89,26 +90,29 @@ function* gpEntries(
   const firms = gp.crds.flatMap((crd) => firmOf(crd) ?? []);
   const evidence = gpEvidence(gp, advisers, firms, met);
   const claims = keys.filter((key) => key !== gp.key);
-  yield entryOf(gpRecord(gp, advisers.at(-1), firms, geography), origin, { claims, evidence });
+  const byCrd = Map.groupBy(advisers, ({ crd }) => crd);
+  const latest = Array.from(byCrd.values(), (filed) => filed.at(-1)!).sort(newestFirst);
+  yield entryOf(gpRecord(gp, latest, firms, geography), origin, { claims, evidence });
   const personId = (key: string) => publicId("principal", key);
   for (const { principal, ...rest } of principalsOf(gp, advisers, corrections, unmet, personId))
     yield entryOf(principal, origin, rest);
-  for (const filed of Map.groupBy(advisers, ({ crd }) => crd).values())
+  for (const filed of byCrd.values())
     for (const signal of adviserSignals(filed)) {
       const provenance = { basis: "stated" as const, confidence: 1, url: signal.url ?? null };
       yield signalEntry(signal, { gps: [gp.key], provenance });
     }
 }
 
+/** Makes the record of a GP. @param latest last Form ADV under each of its CRD numbers, newest first. */
 function gpRecord(
   gp: FiledGp,
-  latest: AdviserFiling | undefined,
+  latest: readonly AdviserFiling[],
   firms: readonly Firm[],
   geography: Filings["geography"],
 ): CanonicalGp {
   const { vehicles, legalName } = gp;
   // The newest statement counts. Older ones fill in what it leaves out.
-  const said = [...(latest ? [latest] : []), ...firms].sort((one, other) => byDate(other, one));
+  const said = [...latest, ...firms].sort(newestFirst);
   const sized = said.find(({ aumUsd }) => aumUsd !== null);
   const placed = said.find((one) => one.place.city !== null) ?? said[0];
   const forms = vehicles.flatMap(({ filings }) => filings);
@@ -116,9 +120,9 @@ function gpRecord(
   const placeKey = ({ city, state, country }: Place) => JSON.stringify([city, state, country]);
   const place = placed?.place ?? mostFrequent(places, placeKey);
   const markets = vehicles.map((vehicle) => marketOf(vehicle, geography) ?? "").sort();
-  const reported = latest?.funds ?? [];
+  const reported = fundsIn(latest);
   const findFund = fundFinder(reported);
-  const funds = fundsOf(gp, latest, findFund);
+  const funds = fundsOf(gp, reported, findFund);
   const names = [...vehicles.map(({ name }) => name), ...reported.map(({ name }) => name), gp.name];
   const counted = vehicles.filter(
     (vehicle) => !vehicle.isAccommodation && !isFeeder(findFund(vehicle), reported),
@@ -156,9 +160,9 @@ function gpRecord(
     ],
     markets: known([geography.marketOf(place), ...markets]),
     external_ids: externalIds({
-      cik: [...(latest?.ciks ?? []), ...vehicles.flatMap(ciksOf)],
+      cik: [...latest.flatMap(({ ciks }) => ciks), ...vehicles.flatMap(ciksOf)],
       crd: gp.crds,
-      lei: [latest?.lei],
+      lei: latest.map(({ lei }) => lei),
       sec_number: said.map(({ secNumber }) => secNumber),
       form_d_file: fileNumbers(forms),
       adv_fund: reported.map(({ fundId }) => fundId),
@@ -189,12 +193,25 @@ const fileNumbers = (forms: readonly FormD[]) =>
 const ciksOf = ({ filings }: FiledVehicle) =>
   filings.flatMap(({ issuers }) => issuers.map(({ cik }) => cik));
 
-/** Returns a function that finds a vehicle's fund, if any, among an adviser's funds, by file number or else by name. */
-function fundFinder(funds: readonly AdviserFund[]) {
+/** A fund, and the date of the Form ADV that reports it. */
+type ReportedFund = AdviserFund & Pick<AdviserFiling, "filedOn">;
+
+/** Returns the funds in Forms ADV, each as the first form that has it reports it. */
+function fundsIn(forms: readonly AdviserFiling[]): ReportedFund[] {
+  const formOfFund = new Map<string, AdviserFiling>();
+  return forms.flatMap((form) =>
+    form.funds
+      .filter(({ fundId, name }) => formOfFund.getOrInsert(fundId ?? fold(name), form) === form)
+      .map((fund) => ({ ...fund, filedOn: form.filedOn })),
+  );
+}
+
+/** Returns a function that finds a vehicle's fund, if any, among reported funds, by file number or else by name. */
+function fundFinder(funds: readonly ReportedFund[]) {
   const byName = Map.groupBy(funds, ({ name }) => fold(name));
   const offered = funds.flatMap((fund) => fund.formDFiles.map((file) => ({ file, fund })));
   const byFile = Map.groupBy(offered, ({ file }) => file);
-  return (vehicle: FiledVehicle): AdviserFund | undefined => {
+  return (vehicle: FiledVehicle): ReportedFund | undefined => {
     const named = byName.get(fold(issuerName(vehicle))) ?? [];
     const filed = fileNumbers(vehicle.filings).flatMap((file) =>
       (byFile.get(file) ?? []).map(({ fund }) => fund),
@@ -205,11 +222,11 @@ function fundFinder(funds: readonly AdviserFund[]) {
 
 type FindFund = ReturnType<typeof fundFinder>;
 
-/** Returns a GP's funds, largest first: those its adviser reports, with facts from notices, and others from notices. */
-function fundsOf(gp: FiledGp, adviser: AdviserFiling | undefined, findFund: FindFund): Fund[] {
+/** Returns a GP's funds, largest first: those in its Form ADV, with facts from notices, and others from notices. */
+function fundsOf(gp: FiledGp, reported: readonly ReportedFund[], findFund: FindFund): Fund[] {
   const vehicles = gp.vehicles.filter(({ kind }) => kind === "fund");
   const offered = Map.groupBy(vehicles, (vehicle) => findFund(vehicle) ?? vehicle);
-  const all = new Set([...(adviser?.funds ?? []), ...offered.keys()]);
+  const all = new Set([...reported, ...offered.keys()]);
   const funds = Array.from(all, (one): Fund => {
     const fund = "fundId" in one ? one : undefined;
     const issued = offered.get(one) ?? [];
@@ -224,7 +241,7 @@ function fundsOf(gp: FiledGp, adviser: AdviserFiling | undefined, findFund: Find
       type: type ? cut(type) : null,
       structure: fund?.isMaster ? "master" : fund?.isFeeder ? "feeder" : null,
       gross_assets_usd: grossAssets,
-      as_of: grossAssets === null ? null : adviser!.filedOn,
+      as_of: grossAssets === null ? null : fund!.filedOn,
       offered_usd: offeredUsd,
       sold_usd: soldUsd,
       first_sale_date: firstSaleOn,

@@ -508,3 +508,34 @@ test("a GP's funds are those of its Form ADV and its notices, one where file num
     ],
   );
 });
+
+test("a GP that a correction makes of two advisers has the names and funds of both, each fund as the newest Form ADV has it", () => {
+  const fund = (id: string, grossAssetsUsd: number) =>
+    fundOf(`QUARRY FUND ${id}`, { fundId: `805-${id}`, grossAssetsUsd });
+  const [filedOn, funds] = ["2025-03-01", [fund("1", 50), fund("2", 60)]];
+  const { all } = resolved({
+    advisers: [
+      [adviserOf("77", "QUARRY REALTY PARTNERS, LLC", { filedOn, funds, secNumber: "801-1" })],
+      [adviserOf("78", "BRIAR REALTY, LLC", { funds: [fund("2", 40)], secNumber: "801-2" })],
+    ],
+    corrections: [{ kind: "same", gps: ["crd:77", "crd:78"], why: "w", file: "f", line: 1 }],
+  });
+  const [gp, ...others] = all("gp");
+  assert.deepEqual(others, []);
+  assert.deepEqual(
+    gp!.funds!.map(({ name, gross_assets_usd, as_of }) => [name, gross_assets_usd, as_of]),
+    [
+      ["Quarry Fund 1", 50, "2025-03-01"],
+      ["Quarry Fund 2", 40, "2026-02-01"],
+    ],
+  );
+  assert.deepEqual([gp!.name, gp!.aliases], ["Quarry Realty Partners, LLC", ["Briar Realty, LLC"]]);
+  const { adv_fund, sec_number } = gp!.external_ids!;
+  assert.deepEqual(
+    [adv_fund, sec_number],
+    [
+      ["805-1", "805-2"],
+      ["801-1", "801-2"],
+    ],
+  );
+});
