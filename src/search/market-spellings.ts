@@ -2,15 +2,6 @@
 import { fold } from "#records/fold.ts";
 import { getOrCompute } from "./get-or-compute.ts";
 
-/** Cities with a hyphen in their names, at which a title must not be split. */
-const hyphenatedCities = [
-  "Winston-Salem",
-  "Wilkes-Barre",
-  "Dover-Foxcroft",
-  "Milton-Freewater",
-  "Fuquay-Varina",
-] as const;
-
 /** Pattern of titles by the US Office of Management and Budget: `City-City, ST-ST`. */
 const metropolitanTitle = /^(?<cities>[^,]+), ?(?<states>[A-Z]{2}(?:-[A-Z]{2})*)$/i;
 
@@ -24,10 +15,8 @@ export function spellingsOfMarket(market: string): Spelling[] {
   const title = metropolitanTitle.exec(market);
   const shown = [market, ...(title === null ? [] : partsOf(title.groups!))];
   const byFold = new Map<string, string>();
-  for (const spelling of shown) {
-    const folded = fold(spelling);
-    if (folded !== "" && !byFold.has(folded)) byFold.set(folded, spelling);
-  }
+  for (const spelling of shown) byFold.getOrInsert(fold(spelling), spelling);
+  byFold.delete("");
   return Array.from(byFold, ([folded, spelling]) => ({ folded, shown: spelling }));
 }
 
@@ -38,20 +27,21 @@ function partsOf(groups: Record<string, string>): string[] {
   return [cities, ...names, ...names.flatMap((city) => states.map((state) => `${city}, ${state}`))];
 }
 
-/** Pattern of each city in the part of a title before the comma. */
-const cityInTitle = new RegExp(`(?:${hyphenatedCities.join("|")})(?=-|$)|[^-]+`, "gi");
+/** Pattern of each city in the part of a title before the comma. Some cities have a hyphen in their names. */
+const cityInTitle =
+  /(?:Winston-Salem|Wilkes-Barre|Dover-Foxcroft|Milton-Freewater|Fuquay-Varina)(?=-|$)|[^-]+/gi;
 
 const citiesOf = (cities: string): string[] =>
   (cities.match(cityInTitle) ?? []).map((city) => city.trim()).filter((city) => city !== "");
 
 /** The part of a read model that naming markets needs. */
 interface Model {
-  values(kind: "gp" | "signal", name: "market"): readonly string[];
+  values(kind: "gp" | "signal" | "project", name: "market"): readonly string[];
 }
 
 const known = new WeakMap<Model, ReadonlyMap<string, string>>();
 
-/** Returns the everyday name of a market, or `title` if no GP or signal has it. Names are made once for each model. */
+/** Returns the everyday name of a market, or `title` if no record has it. Names are made once for each model. */
 export const nameOfMarket = (model: Model, title: string): string =>
   getOrCompute(known, model, nameMarkets).get(fold(title)) ?? title;
 
@@ -62,8 +52,8 @@ export const nameOfMarket = (model: Model, title: string): string =>
  */
 function nameMarkets(model: Model): ReadonlyMap<string, string> {
   const titleOf = new Map<string, string>();
-  for (const title of [...model.values("gp", "market"), ...model.values("signal", "market")])
-    if (!titleOf.has(fold(title))) titleOf.set(fold(title), title);
+  for (const kind of ["gp", "signal", "project"] as const)
+    for (const title of model.values(kind, "market")) titleOf.getOrInsert(fold(title), title);
   const marketsOf = new Map<string, number>();
   for (const title of titleOf.values())
     for (const { folded } of spellingsOfMarket(title))

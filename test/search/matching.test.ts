@@ -195,11 +195,12 @@ test("a market is called by its first city and state, unless another answers to 
     "Winston-Salem, NC",
     "Asia-Pacific",
   ];
-  const model = await modelOf(
-    t,
-    titles.map((title) => gp(title, { markets: [title] })),
-  );
-  const names = titles.map((title) => nameOfMarket(model, title));
+  const ofProject = "Dallas-Fort Worth-Arlington, TX";
+  const model = await modelOf(t, [
+    ...titles.map((title) => gp(title, { markets: [title] })),
+    { record: "project", id: "p", name: "Elm Street", market: ofProject },
+  ]);
+  const names = [...titles, ofProject].map((title) => nameOfMarket(model, title));
   assert.deepEqual(names, [
     "Nashville, TN",
     "Columbus-Auburn, GA-AL",
@@ -207,6 +208,7 @@ test("a market is called by its first city and state, unless another answers to 
     "Louisville/Jefferson County, KY",
     "Winston-Salem, NC",
     "Asia-Pacific",
+    "Dallas, TX",
   ]);
 });
 
