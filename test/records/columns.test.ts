@@ -115,6 +115,7 @@ test("the examples of the rule fold as it says", () => {
     "Straße Ærø Œuvre Łódź Þór Đà ılık Ħamrun": "strasse aero oeuvre lodz thor da ilik hamrun",
     ΟΔΟΣ: "οδοσ",
     "A  --  B_C": "a b c",
+    "Black\u00adstone": "black stone",
     "%%": "",
   };
   for (const [text, folded] of Object.entries(examples)) assert.equal(fold(text), folded, text);
