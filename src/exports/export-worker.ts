@@ -17,8 +17,8 @@ import { type ExportedFile, type ExportOrder, workbookFormat } from "./run-expor
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
 
-/** Number of rows in a Parquet row group. Larger groups take more memory to write; smaller ones more time to read. */
-const rowsOfGroup = 4096;
+/** Number of records and funds in a Parquet row group. More take more memory to write, fewer more time to read. */
+const groupMax = 4096;
 
 // Requests and the machine's other work come first.
 lowerOwnPriority();
@@ -95,14 +95,16 @@ async function writeParquet(kind: RecordKind, output: OutputFile): Promise<void>
     data: [] as unknown[],
     convert: conversionOf(member),
   }));
+  let size = 0;
   const writeGroup = () => {
-    void writer.write({ columnData: columns, rowGroupSize: rowsOfGroup });
+    void writer.write({ columnData: columns, rowGroupSize: groupMax });
     for (const column of columns) column.data = [];
+    size = 0;
   };
-  let rows = 0;
   for (const record of source.ownRecords(kind)) {
     for (const { name, data, convert } of columns) data.push(convert(record[name]));
-    if (++rows % rowsOfGroup === 0) writeGroup();
+    size += 1 + ((record["funds"] ?? []) as unknown[]).length;
+    if (size >= groupMax) writeGroup();
   }
   writeGroup();
   void writer.finish();
