@@ -7,7 +7,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { ParquetWriter } from "hyparquet-writer";
 import { csvHeading, csvRow, lineEnd } from "#csv.ts";
 import { lowerOwnPriority } from "#datasets/priority.ts";
-import { recordColumns, shownOfEach } from "#records/columns.ts";
+import { recordColumns, type RecordMembers } from "#records/columns.ts";
 import { membersOf } from "#records/declarations.ts";
 import type { RecordKind } from "#records/kinds.ts";
 import type { MemberSchema } from "#records/schema.ts";
@@ -71,7 +71,7 @@ function* csvRows(kind: RecordKind): Generator<string> {
   for (const record of source.records(kind)) yield csvRow(columns, record) + lineEnd;
 }
 
-/** Writes records as Parquet, a column for each member. Objects in lists have only the members that tables show. */
+/** Writes records as Parquet, a column for each member. */
 async function writeParquet(kind: RecordKind, output: OutputFile): Promise<void> {
   const { ByteWriter, ParquetWriter } = await import("hyparquet-writer");
   const members = membersOf(ownSchemaOf(kind));
@@ -111,16 +111,8 @@ async function writeParquet(kind: RecordKind, output: OutputFile): Promise<void>
   moveOn();
 }
 
-/**
- * Returns an element followed by its children, as the format requires (parquet.thrift, LogicalTypes.md).
- * @param shown members of an object that a table shows, if not all.
- */
-function elementsOf(
-  name: string,
-  member: MemberSchema,
-  mayBeMissing: boolean,
-  shown?: readonly string[],
-): SchemaElement[] {
+/** Returns an element followed by its children, as the format requires (parquet.thrift, LogicalTypes.md). */
+function elementsOf(name: string, member: MemberSchema, mayBeMissing: boolean): SchemaElement[] {
   const { type, properties, required = [], items } = member;
   const mayBeNull = mayBeMissing || [type].flat().includes("null");
   const common = { name, repetition_type: mayBeNull ? "OPTIONAL" : "REQUIRED" } as const;
@@ -128,10 +120,10 @@ function elementsOf(
     return [
       { ...common, converted_type: "LIST", num_children: 1 },
       { name: "list", repetition_type: "REPEATED", num_children: 1 },
-      ...elementsOf("element", items, false, shownOfEach[name]),
+      ...elementsOf("element", items, false),
     ];
   if (properties !== undefined) {
-    const inner = Object.entries(properties).filter(([key]) => shown?.includes(key) ?? true);
+    const inner = Object.entries(properties);
     return [
       { ...common, num_children: inner.length },
       ...inner.flatMap(([key, one]) => elementsOf(key, one, !required.includes(key))),
@@ -154,8 +146,17 @@ function leafOf({ type, format }: MemberSchema): Partial<SchemaElement> {
   return { type: "BYTE_ARRAY", converted_type: "UTF8" };
 }
 
-/** Returns a function that converts a member's values for the writer: whole numbers and times, but not nested ones. */
-function conversionOf({ type, format }: MemberSchema): (value: unknown) => unknown {
+/** Returns a function that converts a member's values for the writer: whole numbers and times, also in listed objects. */
+function conversionOf({ type, format, items }: MemberSchema): (value: unknown) => unknown {
+  if (items?.properties !== undefined) {
+    const inner = Object.entries(items.properties).map(
+      ([key, one]) => [key, conversionOf(one)] as const,
+    );
+    return (list) =>
+      (list as RecordMembers[]).map((one) =>
+        Object.fromEntries(inner.map(([key, convert]) => [key, convert(one[key])])),
+      );
+  }
   if ([type].flat().includes("integer"))
     return (value) => (value === null ? null : BigInt(value as number));
   if (format === "date-time") return (value) => (value === null ? null : new Date(value as string));

@@ -15,7 +15,7 @@ export interface RecordColumn extends Column<RecordMembers> {
 }
 
 /** Lists of objects, each with the members of its objects that a table shows. Every such member has a column. */
-export const shownOfEach: Readonly<Record<string, readonly string[]>> = {
+const shownOfEach: Readonly<Record<string, readonly string[]>> = {
   gps: ["id", "name"],
   funds: ["name"],
   principals: ["name"],
