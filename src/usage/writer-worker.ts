@@ -1,7 +1,7 @@
 /** The writer thread: writes batches one after another, and removes old records. */
 import { parentPort, workerData } from "node:worker_threads";
 import { openFile, shapeOf, usageFile } from "#store/sqlite-file.ts";
-import { sqliteFault, StoreFault } from "#store/store-fault.ts";
+import { postgresCodeOf, sqliteFault, StoreFault } from "#store/store-fault.ts";
 import type { NumberedBatch } from "./recording.ts";
 import { openPostgresRetention, openRetention } from "./retention.ts";
 import type { WriterMessage, WriterReply, WriterSetting } from "./writer.ts";
@@ -23,11 +23,14 @@ port.on("message", (message: WriterMessage) => {
 });
 
 async function answer(numbered: NumberedBatch): Promise<void> {
+  let outcome: WriterReply["outcome"] = "written";
   let fault: string | null = null;
   try {
     store ??= await openStore();
     await store.write(numbered);
   } catch (error) {
+    // A code of class 22 blames the data. Tried again, it would hold up all later batches.
+    outcome = postgresCodeOf(error)?.startsWith("22") === true ? "refused" : "failed";
     fault = (sqliteFault(error, usageFile(dataDir)) as Error).message;
   }
   const { requests, now } = numbered.batch;
@@ -35,7 +38,7 @@ async function answer(numbered: NumberedBatch): Promise<void> {
   // late.
   requests.bytes.transfer(0);
   if (!isTidying) tidy(now);
-  const reply: WriterReply = { isWritten: fault === null, fault: fault ?? tidyFault };
+  const reply: WriterReply = { outcome, fault: fault ?? tidyFault };
   port.postMessage(reply);
 }
 

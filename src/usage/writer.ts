@@ -22,7 +22,8 @@ export interface WriterSetting {
 export type WriterMessage = NumberedBatch | "close";
 
 export interface WriterReply {
-  isWritten: boolean;
+  /** `failed` if another attempt may succeed; `refused` if the database takes no such data. */
+  outcome: "written" | "failed" | "refused";
   /** Reason why the batch was not written, or why old records cannot be removed; null if neither failed. */
   fault: string | null;
 }
@@ -95,9 +96,15 @@ export function openWriter(options: WriterOptions) {
       thread ??= startThread(setting, endThread);
       hasMore = false;
       const reply = await thread.write(next);
-      kept.done(reply.isWritten);
       ({ fault } = reply);
-      next = reply.isWritten || hasMore ? kept.take() : undefined;
+      if (reply.outcome === "refused") {
+        // Said now, because the next batch may be written.
+        say(fault);
+        lose(next.batch.requests.count);
+      }
+      const isOver = reply.outcome !== "failed";
+      kept.done(isOver);
+      next = isOver || hasMore ? kept.take() : undefined;
     }
     say(fault);
     working = null;
@@ -177,7 +184,7 @@ function startThread(setting: WriterSetting, onEnd: (fault: string) => void) {
   worker.on("error", ({ message }) => (fault = `The thread that saves usage ended: ${message}`));
   worker.once("exit", () => {
     onEnd(fault);
-    answered.resolve({ isWritten: false, fault });
+    answered.resolve({ outcome: "failed", fault });
     ended.resolve();
   });
   return {
@@ -230,9 +237,10 @@ export function openKeptBatches(bytesMax: number) {
       taken = Math.min(1, batches.length);
       return batches[0];
     },
-    done(isWritten: boolean) {
+    /** Ends an attempt to write the first batch. Drops the batch if it is over. */
+    done(isOver: boolean) {
       taken = 0;
-      if (!isWritten) return;
+      if (!isOver) return;
       // Detaching frees the bytes at once. This code makes so little garbage that the collector would free them far too
       // late.
       remove(0).requests.bytes.transfer(0);

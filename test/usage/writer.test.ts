@@ -13,6 +13,7 @@ import { outcomeOf } from "../support/command-line.ts";
 import { day, hour, noon } from "../support/control.ts";
 import { forEachStore, storePlace } from "../support/for-each-store.ts";
 import { canSetLimits, setLimit, whyNoLimits } from "../support/machine.ts";
+import { freshDatabase, onPostgres } from "../support/postgres.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import {
   batchOf,
@@ -233,6 +234,29 @@ test("a batch that cannot be written leaves nothing of itself, and is not counte
   assert.equal(await countIn(dataDir), 6);
   assert.equal((await idsIn(dataDir)).length, 6);
 });
+
+forEachStore("a NUL in what was asked and an answer of many hours are recorded", async (t) => {
+  const place = await storePlace(t);
+  const { writer, faults } = watchedWriter(t, place);
+  writer.write(requests(1, { query: "a=\0", milliseconds: 8 * hour }));
+  await writer.close();
+  assert.deepEqual([faults, writer.lostCount(), await idsIn(place)], [[], 0, ["req_1"]]);
+});
+
+onPostgres(
+  "a batch refused for its data is lost at once, and told; the next is written",
+  async (t) => {
+    const place = { dataDir: temporaryFolder(t), databaseUrl: await freshDatabase(t) };
+    const losses: number[] = [];
+    const { writer, faults } = watchedWriter(t, { ...place, onLoss: (lost) => losses.push(lost) });
+    // Times are whole milliseconds.
+    writer.write(requests(2, { at: noon + 0.5 }));
+    writer.write(requests(1, { requestId: "req_b" }));
+    await writer.settled();
+    assert.match(faults[0]!, /invalid input syntax for type bigint/);
+    assert.deepEqual([faults.slice(1), losses, await idsIn(place)], [[null], [2, 2], ["req_b"]]);
+  },
+);
 
 test("what is too old goes beside what is written, and beyond the rows that are kept the oldest", async (t) => {
   const { dataDir, writer } = await writerIn(t, { retention: { logDays: 2, logRowsMax: 3000 } });
