@@ -1,4 +1,5 @@
 /** Sends responses, and has the requests recorded. A response with quota headers waits until its count is committed. */
+import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
@@ -9,7 +10,7 @@ import { type HeaderLines, headerLines, headerPairs, preferredType } from "#gate
 import type { Content } from "#gateway/reads.ts";
 import type { Counters } from "#limits/counters.ts";
 import { apiVersion } from "#operations/versions.ts";
-import { type Problem, problemBody, type ProblemCode } from "#problems.ts";
+import { type Problem, problemBody, type ProblemCode, unavailable } from "#problems.ts";
 import type { HttpDependencies, Outgoing } from "./dependencies.ts";
 import { STATUS_CODES } from "./node-http.ts";
 import type { Exchange } from "./routes.ts";
@@ -55,31 +56,41 @@ export function sendNow(sent: Outgoing): void {
     storeHead(response, status, headers, body.length);
     response.end(body);
   } else {
+    if (file !== undefined) return void sendFile(sent, file);
     response.writeHead(status, headerPairs(headers).flat());
-    if (file !== undefined)
-      return void pipeFile(file, response).then((bytes) =>
-        http.recordRequest(exchange, status, bytes),
-      );
     response.end();
   }
   const bytes = body === null || request.method === "HEAD" ? 0 : body.length;
   http.recordRequest(exchange, status, bytes);
 }
 
-/** Sends a part of a file. Resolves to the number of bytes handed to the response, even if the client leaves. */
-async function pipeFile(
+/** Sends a part of a file, or a problem if the file cannot be opened. Records the request, even if the client leaves. */
+async function sendFile(
+  { http, exchange, status, headers }: Outgoing,
   { path, start, end, encoding }: NonNullable<Content["file"]>,
-  response: ServerResponse,
-): Promise<number> {
+): Promise<void> {
+  const { response, id } = exchange;
   const content = createReadStream(path, { start, end: end - 1 });
+  try {
+    await once(content, "open");
+  } catch (error) {
+    exchange.datasetVersion = null;
+    const detail = "The file cannot be read at the moment. Try again in 5 seconds.";
+    return answerWithProblem(http, exchange, unavailable("store_down", detail, 5), error);
+  }
+  response.writeHead(status, headerPairs(headers).flat());
   const sent = encoding === null ? content : content.pipe(compressor(encoding));
   let bytes = 0;
   sent.on("data", (piece: Buffer) => void (bytes += piece.length));
-  // The client may leave, or the file may be deleted with its dataset. The connection ends early to show the failure.
-  content.on("error", () => response.destroy());
+  content.on("error", (error) => {
+    // If the client leaves, the response is destroyed before the file.
+    if (!response.destroyed) http.log.error({ err: error, request_id: id }, "file cannot be read");
+    // The connection ends early to show the failure.
+    response.destroy();
+  });
   await pipeline(sent, response).catch(() => response.destroy());
   content.destroy();
-  return bytes;
+  http.recordRequest(exchange, status, bytes);
 }
 
 /** Method that Node's types leave out. `writeHead` calls it with the status line. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setPlan } from "#accounts/plans.ts";
@@ -209,6 +210,26 @@ test("a step whose file is not here yet is asked for again, and is no reason to 
   const { status, body } = await service.get(stepOf(first, second));
   assert.deepEqual([status, body.reason], [503, "starting"]);
   assert.equal((await service.get("/changes")).body.data[0].step, stepOf(first, second));
+});
+
+test("a step whose file cannot be opened is a 503, and one that cannot be read ends its connection; the log says why of which request", async (t) => {
+  const { service, folder, first, second } = await startFollowed(t);
+  const file = openPublications(folder.folder).stepPath(first, second);
+  const path = stepOf(first, second);
+  const told = (id: string) => service.log.filter((line) => line.includes(id)).join("");
+  rmSync(file);
+  // Nobody opens a socket as a file, not even root.
+  const socket = join(service.dataDir, "socket");
+  const other = createServer().listen(socket);
+  t.after(() => other.close());
+  symlinkSync(socket, file);
+  const { status, body, headers } = await service.get(path);
+  assert.deepEqual([status, body.reason, headers.get("retry-after")], [503, "store_down", "5"]);
+  assert.match(told(body.request_id), /ENXIO.*"status":503/s);
+  rmSync(file);
+  mkdirSync(file);
+  await assert.rejects(service.get(path, { "x-request-id": "unread" }));
+  assert.match(told("unread"), /EISDIR.*file cannot be read/s);
 });
 
 test("a publication that was noted and never came about is not listed, nor is its step served", async (t) => {
