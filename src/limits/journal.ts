@@ -29,8 +29,9 @@ interface JournalOptions {
   dir: string;
   clock: Clock;
   /**
-   * Called with the reason when counts can no longer be read or saved, and with null once they are saved again. Never
-   * called after `close`. Must not throw.
+   * Called with the reason when counts can no longer be read or saved. Called with null once they are saved again,
+   * unless a segment could not be read: its counts are missing until a restart. Never called after `close`. Must not
+   * throw.
    */
   onFault: (fault: Error | null) => void;
 }
@@ -46,7 +47,7 @@ export function openJournal({ dir, clock, onFault }: JournalOptions) {
   const bootId = clock.bootId ?? `run:${randomUUID()}`;
   let isClosed = false;
   const health = openHealth(folder, (fault) => isClosed || onFault(fault));
-  const past = inTimeOfThisRun(readSegments(folder, health.report), bootId, {
+  const past = inTimeOfThisRun(readSegments(folder, health), bootId, {
     monotonicMicroseconds: clock.monotonicMicroseconds(),
     wallMilliseconds: clock.wallMilliseconds(),
   });
@@ -108,14 +109,20 @@ export function openJournal({ dir, clock, onFault }: JournalOptions) {
 /** Opens the health of a journal. It reports that counts cannot be read or saved, and that they are saved again. */
 function openHealth(folder: string, onFault: (fault: Error | null) => void) {
   let isFailing = false;
+  let unread: Error | null = null;
   const report = (fault: Error) => {
     isFailing = true;
     onFault(fault);
   };
   return {
     isFailing: () => isFailing,
-    /** Reports a fault, even if another is known already. */
+    /** Reports that the folder cannot be read, so that it cannot be written either. */
     report,
+    /** Reports that a segment cannot be read, which no write mends. */
+    reportUnread(fault: Error) {
+      unread = fault;
+      onFault(fault);
+    },
     /** Reports a fault, unless one is known already. */
     fail(error: unknown) {
       if (isFailing) return;
@@ -128,7 +135,7 @@ function openHealth(folder: string, onFault: (fault: Error | null) => void) {
       );
     },
     restore() {
-      if (isFailing) onFault(null);
+      if (isFailing) onFault(unread);
       isFailing = false;
     },
   };
@@ -188,13 +195,10 @@ export function openBacklog(
 }
 
 /** Returns the contents of all segments by path. Reports and skips what cannot be read. */
-function readSegments(
-  folder: string,
-  onFault: (fault: Error) => void,
-): Map<string, SegmentContent> {
+function readSegments(folder: string, { report, reportUnread }: ReturnType<typeof openHealth>) {
   const contents = new Map<string, SegmentContent>();
-  for (const path of readable(folder, listSegments, onFault) ?? []) {
-    const content = readable(path, readSegment, onFault);
+  for (const path of readable(folder, listSegments, report) ?? []) {
+    const content = readable(path, readSegment, reportUnread);
     if (content !== undefined) contents.set(path, content);
   }
   return contents;

@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -159,6 +167,17 @@ test("while no new file can be made the old one serves on, and nothing is lost o
   assert.equal(files().length, 2);
   assert.deepEqual(faults, []);
   assert.equal(open().counted(), 9);
+});
+
+test("a file that cannot be read stays a fault when other counts are saved", async (t) => {
+  const { dir, open, faults } = beginJournal(t);
+  mkdirSync(join(dir, "counts", "00000007.counts"), { recursive: true });
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  open().take(1);
+  t.mock.timers.tick(1000);
+  for (let passed = 0; passed < 100; passed++) await access(dir);
+  assert.equal(faults.length, 1);
+  assert.match(faults[0]!, /00000007\.counts cannot be read: EISDIR/);
 });
 
 test("an idle service saves what waits as soon as the folder can be used", async (t) => {
