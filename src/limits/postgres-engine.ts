@@ -18,7 +18,7 @@ const forgetEveryMilliseconds = 600_000;
  */
 export function openPostgresEngine(
   url: string,
-  limits: Partial<SessionLimits> = { connect: 500, statement: 1000 },
+  limits: Partial<SessionLimits> = { statement: 1000 },
 ): Engine {
   let session: PostgresSession | null = null;
   let attempt = 0;

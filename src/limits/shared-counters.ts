@@ -84,7 +84,7 @@ export interface SharedCountersOptions {
 export interface Patience {
   /** Wait for an answer before the outage mode applies. It is a setting, so it has no default here. */
   answer: number;
-  /** Wait for a connection. */
+  /** Wait for a connection: as long as others wait for one to PostgreSQL, whom each failure holds up for a second. */
   connection?: number;
   /** Wait for a round of charges, apart from the last one. */
   charge?: number;
@@ -103,7 +103,7 @@ export async function openSharedCounters({
   onFault,
   patience: chosen,
 }: SharedCountersOptions) {
-  const patience = { connection: 500, charge: 1000, retry: 250, ...chosen };
+  const patience = { connection: 1500, charge: 1000, retry: 250, ...chosen };
   // Every request that this instance admitted, wherever it was counted, because in an outage no account may exceed its
   // quota here.
   const own = openMemoryCounters(clock);

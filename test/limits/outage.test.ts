@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { type AddressInfo, connect } from "node:net";
 import { after, before, beforeEach, suite, test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
@@ -10,7 +11,8 @@ import {
   setDefaultCACertificates,
 } from "node:tls";
 import type { QuotaStatus } from "#limits/counters.ts";
-import type { Engine } from "#limits/shared-counters.ts";
+import { systemClock } from "#limits/clocks.ts";
+import { type Engine, openSharedCounters } from "#limits/shared-counters.ts";
 import { openPostgresEngine } from "#limits/postgres-engine.ts";
 import { openValkeyEngine } from "#limits/valkey-engine.ts";
 import { StoreFault } from "#store/store-fault.ts";
@@ -21,6 +23,7 @@ import {
   startCountingPostgres,
 } from "../support/counting-servers.ts";
 import { eventually } from "../support/eventually.ts";
+import { openFarAway } from "../support/far-away.ts";
 import {
   type FaultyInstance,
   openWithOutages,
@@ -460,6 +463,28 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
         fault.message,
       );
     });
+  });
+
+  test("a server that takes longer to connect to than to answer counts", async (t) => {
+    const socket = decodeURIComponent(new URL(server.url).hostname);
+    const way = await openFarAway(t, join(socket, ".s.PGSQL.5432"));
+    const url = `postgres://postgres@127.0.0.1:${way.port}/counts`;
+    const onFault = (fault: Error | null) => assert.fail(fault ?? "resolved");
+    const order = { outage: "local", clock: systemClock(), onFault } as const;
+    // A connection takes three answers.
+    for (const [delay, patience] of [
+      [200, { answer: 1500 }],
+      [600, shortPatience],
+    ] as const) {
+      way.delay(delay);
+      const counters = await openSharedCounters({
+        ...order,
+        engine: openPostgresEngine(url),
+        patience,
+      });
+      t.after(() => counters.close());
+      assert.equal(counters.mode(), "shared");
+    }
   });
 
   test("connections that are ended at the server are opened again, and nothing is counted twice", async (t) => {
