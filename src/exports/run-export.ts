@@ -1,4 +1,5 @@
 /** Runs an export in a separate thread, so that the caller loads none of the code that writes files. */
+import { addAbortListener } from "node:events";
 import { Worker } from "node:worker_threads";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import type { Generation } from "#datasets/generation.ts";
@@ -43,8 +44,8 @@ export async function runExport(order: ExportOrder, signal?: AbortSignal): Promi
     workerData: order,
     resourceLimits,
   });
-  signal?.addEventListener("abort", () => void worker.terminate());
-  return new Promise((resolve, reject) => {
+  using _stopping = signal && addAbortListener(signal, () => void worker.terminate());
+  return await new Promise((resolve, reject) => {
     worker.once("message", resolve);
     worker.once("error", (error) => reject(faultOf(error as Error)));
     worker.once("exit", () => reject(new Error("The export was stopped before it was complete.")));

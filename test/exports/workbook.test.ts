@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -82,6 +83,16 @@ async function exported(t: TestContext) {
   });
   return { path: join(folder, "records.xlsx"), version: published!.version };
 }
+
+test("an export leaves nothing on the signal that could have stopped it", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const { published: generation } = await importRecords(catalogue, hard);
+  const path = catalogue.pathOf(generation!.version);
+  const { signal } = new AbortController();
+  const order = { path, generation: generation!, folder: temporaryFolder(t), licence: null };
+  await runExport({ ...order, kinds: ["gp"], format: "csv" }, signal);
+  assert.deepEqual(getEventListeners(signal, "abort"), []);
+});
 
 test("LibreOffice opens the workbook: every sheet with its rows, accents, zeros and dates, numbers as numbers and no formula", async (t) => {
   if (!hasLibreOffice(t)) return;
