@@ -49,17 +49,10 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
   let last: Promise<unknown> = Promise.resolve();
   const closing = new AbortController();
 
-  const offered = (current = served()): Generation[] => {
-    // A staged dataset may be pinned too, but is not offered before it is published.
-    const isOffered = (one: Generation) =>
-      one.version === current ||
-      (one.published_at !== null && one.pinned_at !== null && isReadable(one));
-    return catalogue
-      .list()
-      .toReversed()
-      .filter(isOffered)
-      .sort((a, b) => Number(b.version === current) - Number(a.version === current));
-  };
+  // A staged dataset may be pinned too, but is not offered before it is published.
+  const isOffered = (one: Generation | null, current = served()): one is Generation =>
+    one?.version === current ||
+    (one !== null && one.published_at !== null && one.pinned_at !== null && isReadable(one));
   /** Reports whether a pinned dataset can be read: its file is there, with the known size and this program's format. */
   const isReadable = ({ version, bytes }: Generation) => {
     const path = catalogue.pathOf(version);
@@ -99,15 +92,20 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
   return {
     /** Lists the served dataset, then the other published and pinned ones that this program can read, newest first. */
     list: () =>
-      offered().map((generation) => ({
-        generation,
-        files: filesOfDataset.map((file) => offer(generation, file)),
-      })),
+      catalogue
+        .list()
+        .toReversed()
+        .filter((one) => isOffered(one))
+        .sort((a, b) => Number(b.version === served()) - Number(a.version === served()))
+        .map((generation) => ({
+          generation,
+          files: filesOfDataset.map((file) => offer(generation, file)),
+        })),
     /** Finds a file. Returns undefined if the dataset is not offered or has no such file. */
     find(version: string, name: string): OfferedFile | undefined {
-      const generation = offered().find((one) => one.version === version);
+      const generation = catalogue.findReadable(version);
       const file = filesOfDataset.find((one) => one.name === name);
-      return generation && file && offer(generation, file);
+      return file && isOffered(generation) ? offer(generation, file) : undefined;
     },
     /**
      * Makes a file that is not made yet, one file at a time. Calls for a file in progress share its result. Rejects if
@@ -122,10 +120,9 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
     },
     /** Removes the files of datasets that are no longer offered. @param current version that is served from now on. */
     tidy(current: string): void {
-      const kept = new Set(offered(current).map(({ version }) => version));
       try {
         for (const version of readdirSync(catalogue.exportsFolder))
-          if (!kept.has(version)) remove(folderOf(version));
+          if (!isOffered(catalogue.findReadable(version), current)) remove(folderOf(version));
       } catch {
         // There is no folder before the first file is made.
       }
