@@ -41,32 +41,29 @@ import { openRecording, type Recording } from "#usage/writer.ts";
 
 export type Service = Awaited<ReturnType<typeof openService>>;
 
-/** Clocks and patience, which tests inject. */
-interface Time {
-  clock: Clock;
+interface ServiceOptions {
+  clock?: Clock;
   /** Returns milliseconds since 1970. */
-  now(): number;
+  now?: () => number;
   /** Longest waits for the server that counts for several instances. */
   patience?: Patience | undefined;
+  /** Load of the current dataset, if it has already begun. */
+  ahead?: Load | null;
+  /** Sockets to listen on instead of HOST, PORT and ADMIN_ADDRESS. */
+  passed?: PassedSockets;
+  /** Version of the program, shown to other machines. */
+  program?: string;
 }
 
 /**
  * Opens a service.
- * @param ahead load of the current dataset, if it has already begun.
- * @param passed sockets to listen on instead of HOST, PORT and ADMIN_ADDRESS.
- * @param program version of the program, shown to other machines.
  * @throws DomainError if another server uses the data folder, or if a store cannot be used.
  * @throws DatasetFault if DATABASE_URL is set and the datasets folder has datasets from elsewhere.
  */
-export async function openService(
-  config: Config,
-  log: Logger,
-  { clock, now, patience }: Time = { clock: systemClock(), now: Date.now },
-  ahead: Load | null = null,
-  passed: PassedSockets = { main: null, admin: null },
-  program = "unknown",
-) {
-  const { dataDir } = config;
+export async function openService(config: Config, log: Logger, options: ServiceOptions = {}) {
+  const { clock = systemClock(), now = Date.now, patience, ahead = null } = options;
+  const { passed = { main: null, admin: null }, program = "unknown" } = options;
+  const { dataDir, databaseUrl } = config;
   const failing = { keys: false, counts: false, usage: false };
   const report = (part: keyof typeof failing, what: string) => (fault: Error | null) => {
     failing[part] = fault !== null;
@@ -74,10 +71,9 @@ export async function openService(
     else log.error({ err: fault }, what);
   };
 
-  // Closes these again, the last first, if the service cannot be opened.
+  // Closes all parts again, the last first, when the service stops, or now if it cannot be opened.
   await using opened = new AsyncDisposableStack();
   const reportKeys = report("keys", "keys cannot be read");
-  const { databaseUrl } = config;
   const shared = databaseUrl === null ? null : await openDatabaseKeys(databaseUrl, reportKeys);
   if (shared === null) openFile(shapeOf("control.sqlite", dataDir)).close();
   else opened.defer(() => shared.keys.close());
@@ -109,7 +105,6 @@ export async function openService(
   });
   const cache = openAnswerCache(config.answerCacheBytes);
   let served: ReadModel | null = null;
-  const model = () => served;
   const life = { state: "starting" as ServiceState };
   let missed: ReturnType<typeof missedContact> = null;
   const browse = () => (missed === null ? config.browse : "members");
@@ -143,11 +138,7 @@ export async function openService(
   // A worker reads the dataset while this thread imports the remaining modules.
   const { buildServer } = await import("#http/build-server.ts");
   const { keys, syncs } = shared ?? openFileKeys(dataDir, now, reportKeys);
-  const keyVerifier = openKeyVerifier({
-    keys,
-    accountUrl: accountUrl(config),
-    now,
-  });
+  const keyVerifier = openKeyVerifier({ keys, accountUrl: accountUrl(config), now });
   const recording = openRecording({
     dataDir,
     databaseUrl,
@@ -157,7 +148,12 @@ export async function openService(
     onLoss: (requests, isOver) =>
       log.error({ requests }, `usage records ${isOver ? "were" : "are being"} dropped`),
   });
+  // All at once, because each may wait for PostgreSQL.
+  opened.defer(async () => {
+    await Promise.all([accountWorker.close(), recording.close(), keyVerifier.close()]);
+  });
   const overload = startOverloadGuard(config, log);
+  opened.defer(() => overload.close());
 
   const gateway = openGateway({
     verifyKey: (presented) => keyVerifier.verify(presented),
@@ -174,7 +170,7 @@ export async function openService(
     operations,
     pageSizeMax: config.pageSizeMax,
     publicUrl: config.publicUrl,
-    model,
+    model: () => served,
     changes: openPublications(join(dataDir, "datasets")),
     explain: accountWorker.explain,
     offers,
@@ -231,6 +227,7 @@ export async function openService(
     ...processMetrics(),
   ];
   const admin = openAdmin(config.adminAddress, passed.admin, http, metrics, datasets.wanted);
+  opened.defer(() => admin.close());
 
   let listening: Promise<string> | undefined;
   const listen = () => (listening ??= listenOnce());
@@ -245,21 +242,16 @@ export async function openService(
   let adminListening: Promise<void> | undefined;
   const listenAdmin = () => (adminListening ??= admin.listen());
 
+  const parts = opened.move();
   const stop = async () => {
+    await using _parts = parts;
     life.state = "closing";
     const closed = setTimeout(() => (life.state = "draining"), closingMilliseconds);
     offers?.close();
-    await Promise.all([drain(), datasets.close()]);
-    clearTimeout(closed);
-    overload.close();
-    await Promise.all([accountWorker.close(), recording.close(), keyVerifier.close()]);
-    // The account worker may have looked up counts until now.
-    await counters.close();
-    await admin.close();
-    lock.release();
+    // The datasets are closed before the other parts, because they may take as long as the connections.
+    await Promise.all([drain(), datasets.close()]).finally(() => clearTimeout(closed));
   };
   let stopping: Promise<void> | undefined;
-  opened.move();
 
   return {
     server,

@@ -42,7 +42,7 @@ export const serveCommand = command({
     const links = missedLinks(config);
     if (links !== null) log.logger.warn(`${links.found}. ${links.mend}.`);
     const { openService } = await import("#service.ts");
-    const opening = openService(config, log.logger, undefined, ahead, passed, programVersion());
+    const opening = openService(config, log.logger, { ahead, passed, program: programVersion() });
     const service = await opening.catch((error: unknown) => {
       ahead?.stop();
       throw dataFolderFault(error, config.dataDir);

@@ -7,6 +7,7 @@ import { allCommands } from "../support/all-commands.ts";
 import { commandDone } from "../support/command-line.ts";
 import { openHttpServer } from "../support/http-server.ts";
 import { startService } from "../support/service.ts";
+import { lockUsage } from "../support/usage.ts";
 
 test("while it starts or drains the service answers 503 before it looks at path or key, and counts nothing", async (t) => {
   for (const state of ["starting", "draining"] as const) {
@@ -37,6 +38,21 @@ test("while it closes the service answers what still comes, and says that the co
     assert.equal(headers.get("connection"), "close", path);
   }
   assert.equal((await get("/ready")).body.reason, "draining");
+});
+
+test("a service that stops gives back its folder, even if a part of it cannot be closed", async (t) => {
+  const service = await startService(t);
+  const { dataDir, log } = service;
+  const unlock = await lockUsage(dataDir);
+  await service.get("/fetch-gp?gp_name=northwind");
+  // What it says of its losses, the last thing that recording does.
+  log.push = (...lines) => {
+    if (/usage records/.test(lines.join())) throw new Error("the log is full");
+    return lines.length;
+  };
+  await assert.rejects(service.stop(), /the log is full/);
+  unlock();
+  await startService(t, { dataDir, records: null });
 });
 
 test("the log names a request by the path it was answered on, also where its method was wrong or a route serves many paths", async (t) => {
