@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createAccount, freeName } from "#accounts/accounts.ts";
 import {
   completeReset,
   completeSignUp,
@@ -114,6 +115,21 @@ test("an account is called what the person chooses or what stands before the @, 
   assert.equal(await nameOf("d@d.com", "D".repeat(100)), "D".repeat(100));
   assert.equal(await nameOf("e@e.com", "d".repeat(100)), `${"d".repeat(98)} 2`);
   assert.equal(await nameOf("ac_0123456789abcdef@f.com", null), "ac_0123456789abcdef account");
+});
+
+test("a name that a hundred accounts have, with their numbers, costs a sign-up one query", async (t) => {
+  const { control } = await openPeople(t);
+  for (let number = 1; number <= 100; number++) {
+    const name = number === 1 ? "info" : `Info ${number}`;
+    await createAccount(control, { name, quotas: {}, now: noon });
+  }
+  let queries = 0;
+  const counted = control.database.withPlugin({
+    transformQuery: ({ node }) => (queries++, node),
+    transformResult: async ({ result }) => result,
+  });
+  assert.equal(await freeName(counted, "INFO"), "INFO 101");
+  assert.equal(queries, 1);
 });
 
 test("an operator's link makes an account too, and none for an address that has one", async (t) => {
