@@ -151,10 +151,9 @@ const addWords = `
   insert into word (word) select * from unnest($1::text[]) order by 1
   on conflict (word) do update set word = excluded.word returning word, number`;
 
-/** Returns a row that PostgreSQL can hold: its text has no NUL, and its integers end at 2^31 - 1, here 6 hours. */
 const rowOf = ({ requestId, ...others }: ChunkRequest, numbers: WordNumbers) => ({
   ...others,
-  hundredths: Math.min(others.hundredths, 2 ** 31 - 1),
+  // JSON may escape a NUL, which PostgreSQL cannot hold.
   query: others.query?.replaceAll("\0", "\uFFFD") ?? null,
   key: numbers[others.key],
   operation: numbers[others.operation],
