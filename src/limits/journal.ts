@@ -110,24 +110,19 @@ export function openJournal({ dir, clock, onFault }: JournalOptions) {
 function openHealth(folder: string, onFault: (fault: Error | null) => void) {
   let isFailing = false;
   let unread: Error | null = null;
-  const report = (fault: Error) => {
-    isFailing = true;
-    onFault(fault);
-  };
   return {
     isFailing: () => isFailing,
-    /** Reports that the folder cannot be read, so that it cannot be written either. */
-    report,
     /** Reports that a segment cannot be read, which no write mends. */
     reportUnread(fault: Error) {
       unread = fault;
       onFault(fault);
     },
-    /** Reports a fault, unless one is known already. */
+    /** Reports that counts cannot be saved, unless that is known already. */
     fail(error: unknown) {
       if (isFailing) return;
+      isFailing = true;
       const reason = `Request counts cannot be saved in ${folder}: ${(error as Error).message}.`;
-      report(
+      onFault(
         new Error(
           `${reason} They are kept in memory, and a restart would lose them. Make room on its disk, or let this user write there.`,
           { cause: error },
@@ -195,28 +190,23 @@ export function openBacklog(
 }
 
 /** Returns the contents of all segments by path. Reports and skips what cannot be read. */
-function readSegments(folder: string, { report, reportUnread }: ReturnType<typeof openHealth>) {
+function readSegments(folder: string, { fail, reportUnread }: ReturnType<typeof openHealth>) {
   const contents = new Map<string, SegmentContent>();
-  for (const path of readable(folder, listSegments, report) ?? []) {
-    const content = readable(path, readSegment, reportUnread);
-    if (content !== undefined) contents.set(path, content);
-  }
-  return contents;
-}
-
-function readable<T>(
-  path: string,
-  read: (path: string) => T,
-  onFault: (fault: Error) => void,
-): T | undefined {
+  let paths: readonly string[] = [];
   try {
-    return read(path);
+    paths = listSegments(folder);
   } catch (error) {
-    const reason = `Request counts in ${path} cannot be read: ${(error as Error).message}.`;
-    const message = `${reason} The requests recorded there no longer count against any quota. Let this user read ${path} and restart the server. If ${path} is damaged or of another version, delete it.`;
-    onFault(new Error(message, { cause: error }));
-    return undefined;
+    fail(error);
   }
+  for (const path of paths)
+    try {
+      contents.set(path, readSegment(path));
+    } catch (error) {
+      const reason = `Request counts in ${path} cannot be read: ${(error as Error).message}.`;
+      const message = `${reason} The requests recorded there no longer count against any quota. Let this user read ${path} and restart the server. If ${path} is damaged or of another version, delete it.`;
+      reportUnread(new Error(message, { cause: error }));
+    }
+  return contents;
 }
 
 /**

@@ -111,7 +111,7 @@ test("a folder that cannot be used is named once, requests are answered and coun
   assert.equal(counters.take(6), 5);
   await promise;
   assert.equal(faults.length, 2);
-  assert.match(faults[0]!, /^Request counts in .*counts cannot be read: EEXIST/);
+  assert.match(faults[0]!, /^Request counts cannot be saved in .*counts: EEXIST/);
   assert.equal(open().take(1), 0);
 });
 
