@@ -97,10 +97,7 @@ export async function openService(config: Config, log: Logger, options: ServiceO
       ...config,
       linkBase: config.publicUrl ?? localUrl(config.host, (server.address() as AddressInfo).port),
     }),
-    quota: {
-      look: counters.look.bind(counters),
-      take: (...charged) => gateway.charge(...charged),
-    },
+    quota: { look: counters.look.bind(counters), take: (...charged) => gateway.charge(...charged) },
     reportError: (message) => log.error(message),
   });
   const cache = openAnswerCache(config.answerCacheBytes);

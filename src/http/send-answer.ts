@@ -229,10 +229,7 @@ const fixed = { "api-version": apiVersion, "x-content-type-options": "nosniff" }
 const forOwnOrigin = headerLines({ ...fixed, vary: "Accept, Accept-Encoding" });
 const forListedOrigins = headerLines({ ...fixed, vary: "Accept, Accept-Encoding, Origin" });
 const sharedWith = (origin: string) =>
-  headerLines({
-    "access-control-allow-origin": origin,
-    "access-control-expose-headers": exposed,
-  });
+  headerLines({ "access-control-allow-origin": origin, "access-control-expose-headers": exposed });
 const forAnyOrigin = forOwnOrigin + sharedWith("*");
 
 /** Returns the headers of all responses, plus CORS headers if allowed. @param origin the request's `Origin`. */
