@@ -8,9 +8,11 @@ import type { MemberSchema } from "#records/schema.ts";
 import { externalIdKeys, provenanceBases } from "#records/vocabulary.ts";
 import { awkwardRecords } from "./awkward.ts";
 import type { Random } from "./awkward/random.ts";
+import { marketTitles, tagSpellings, themeSpellings } from "./awkward/words.ts";
 import { type Asked, type ServedRecords, textsOf, valueOf } from "./reference/queries.ts";
 
 const given = ["record", "id", "name", "former_ids", "gps", "provenance", "updated_at"];
+const spellings = [...tagSpellings.slice(0, 3), ...themeSpellings.slice(0, 2)];
 
 /** Gives a record random values of all members that it lacks, as its schema has them; some stay unknown. */
 function filled(record: CanonicalRecord, projects: readonly string[], random: Random) {
@@ -42,7 +44,8 @@ function filled(record: CanonicalRecord, projects: readonly string[], random: Ra
     else if (name === "project_ids") more[name] = some(below(3), projects);
     else if (name === "funds") more[name] = some(below(3), ["Fund I", "Fund II"]).map(named);
     else if (schema.type === "array")
-      more[name] = some(1 + below(2), schema.items?.enum ?? ["ESG", "esg", "Build-to-rent"]);
+      more[name] = some(1 + below(2), schema.items?.enum ?? spellings.flat());
+    else if (name === "market") more[name] = pick(marketTitles);
     else if (schema.pattern?.startsWith("^http") !== true) more[name] = one(name, schema);
   }
   const provenance = { confidence: below(11) / 10, basis: pick(provenanceBases.slice(0, 3)) };

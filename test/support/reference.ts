@@ -25,7 +25,7 @@ export interface ReferenceAnswer {
 /** The public id under which a record of a source is served. */
 export type PublicIdOf = (kind: RecordKind, sourceId: string) => string;
 /** The public ids a GP had before, by its source id. */
-export type FormerIdsOf = (gpSourceId: string) => string[];
+type FormerIdsOf = (gpSourceId: string) => string[];
 
 export const kindOf = {
   "fetch-gp": "gp",
@@ -113,26 +113,26 @@ function isReturned(
   return isUnconditional || [...ranks.keys()].some((gp) => isLinked(record, gp));
 }
 
-export type LinkedRecord = Exclude<CanonicalRecord, CanonicalGp>;
+type LinkedRecord = Exclude<CanonicalRecord, CanonicalGp>;
 /** The public id a record is served under. */
-export type IdOf = (record: CanonicalRecord) => string;
+type IdOf = (record: CanonicalRecord) => string;
 
 /** What one GP holds inside itself: public ids, at most 100 of each, and how many there are. */
-export interface ReferenceEmbedded {
+interface ReferenceEmbedded {
   principals: string[];
   principals_total: number;
   signals: string[];
   signals_total: number;
 }
 
-export const embeddedMax = 100;
+const embeddedMax = 100;
 
-export function isLinked(record: LinkedRecord, gp: CanonicalGp): boolean {
+function isLinked(record: LinkedRecord, gp: CanonicalGp): boolean {
   return (record.gps ?? []).includes(gp.id);
 }
 
 /** Records of one kind in display order: signals newest first, others by folded name; then by id. */
-export function inOrder(records: readonly LinkedRecord[], idOf: IdOf): LinkedRecord[] {
+function inOrder(records: readonly LinkedRecord[], idOf: IdOf): LinkedRecord[] {
   return sortedBy(records, (record) => [nameIn(record), idOf(record)]).sort((one, other) =>
     compareBytes(dateIn(other), dateIn(one)),
   );
@@ -147,7 +147,7 @@ function dateIn(record: LinkedRecord): string {
 }
 
 /** @param linked every principal, signal and project there is. */
-export function embeddedIn(
+function embeddedIn(
   gp: CanonicalGp,
   linked: readonly LinkedRecord[],
   idOf: IdOf,
@@ -215,7 +215,7 @@ export function spellingsCarried(gp: CanonicalGp, facet: Facet): string[] {
 }
 
 /** Whether the GP carries at least one of the values. */
-export function carriesAny(gp: CanonicalGp, facet: Facet, values: readonly string[]): boolean {
+function carriesAny(gp: CanonicalGp, facet: Facet, values: readonly string[]): boolean {
   const carried = spellingsCarried(gp, facet).map(fold);
   return values.some((value) => fold(value) !== "" && carried.includes(fold(value)));
 }
@@ -260,14 +260,14 @@ function hyphenatedCityAt(text: string): string | undefined {
   return found && text.slice(0, found.length);
 }
 
-export interface ReferenceHint {
+interface ReferenceHint {
   code: string;
   parameter: string | null;
   suggestions: string[];
 }
 
 /** @param gps all GPs in display order. */
-export function hintsOnName(gpName: string, gps: readonly CanonicalGp[]): ReferenceHint[] {
+function hintsOnName(gpName: string, gps: readonly CanonicalGp[]): ReferenceHint[] {
   const folded = fold(gpName);
   if (folded === "") return [hint("no_searchable_character", "gp_name")];
   if (gps.some((gp) => rankOf(gp, folded) !== undefined)) return [];
@@ -276,7 +276,7 @@ export function hintsOnName(gpName: string, gps: readonly CanonicalGp[]): Refere
 }
 
 /** One hint for each value that finds no GP, in the order given. */
-export function hintsOnValues(
+function hintsOnValues(
   facet: Facet,
   values: readonly string[],
   gps: readonly CanonicalGp[],
@@ -290,7 +290,7 @@ export function hintsOnValues(
   return hints;
 }
 
-export function hint(code: string, parameter: string | null, found: string[] = []): ReferenceHint {
+function hint(code: string, parameter: string | null, found: string[] = []): ReferenceHint {
   return { code, parameter, suggestions: found };
 }
 
@@ -333,7 +333,7 @@ export function compareBytes(one: string, other: string): number {
 }
 
 /** The things in a new list, by the first key that differs; numbers by size, text by bytes. */
-export function sortedBy<T>(things: readonly T[], keysOf: (thing: T) => (string | number)[]): T[] {
+function sortedBy<T>(things: readonly T[], keysOf: (thing: T) => (string | number)[]): T[] {
   return things
     .map((thing) => ({ thing, keys: keysOf(thing) }))
     .sort((one, other) => {
