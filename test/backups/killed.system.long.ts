@@ -84,9 +84,9 @@ test("a restore into a database that is killed at any moment leaves it empty or 
       assert.deepEqual(await pictureOf(target), whole);
     }
   }
-  assert.deepEqual(
-    outcomes.slice(0, -1),
-    outcomes.slice(0, -1).map(() => "old"),
+  assert.ok(
+    outcomes.slice(0, -1).every((outcome) => outcome === "old"),
+    outcomes.join(),
   );
 });
 
