@@ -23,7 +23,7 @@ import { issueKey, rotateKey } from "#keys/keys.ts";
 import { takeLock } from "#store/lock.ts";
 import { openUsage } from "#store/stores.ts";
 import { allCommands } from "../support/all-commands.ts";
-import { outcomeOf } from "../support/command-line.ts";
+import { mainPath, outcomeOf } from "../support/command-line.ts";
 import { hour, noon } from "../support/control.ts";
 import { changeDatabase, changeDataset, changeFacts, flipByte } from "../support/damage.ts";
 import { importRecords, pinVersion, prune } from "../support/dataset.ts";
@@ -483,29 +483,14 @@ test("a restore that ends at any point leaves the folder as it was, or is finish
   assert.ok(outcomes.length >= 9, outcomes.join(" "));
 });
 
-const killAtRename = (n: number) => `
-  import fs from "node:fs";
-  import { syncBuiltinESMExports } from "node:module";
-  const { renameSync } = fs;
-  let left = ${n};
-  fs.renameSync = (...args) => {
-    left -= 1;
-    if (left === 0) process.kill(process.pid, "SIGKILL");
-    renameSync(...args);
-  };
-  syncBuiltinESMExports();
-`;
-
 test("what a killed restore left is named, and the next command finishes it before it does its own work", async (t) => {
   const { dataDir, file, version } = await changedSince(t);
-  const cliPath = new URL(import.meta.resolve("#cli/main.ts")).pathname;
+  const preload = import.meta.resolve("../support/kill-at-change.ts");
+  const command = ["--import", preload, mainPath, "restore", file, "--replace"];
   // Behind the decision, in the middle of the moves.
-  const preload = `data:text/javascript,${encodeURIComponent(killAtRename(3))}`;
-  const { exitCode } = await outcomeOf(
-    process.execPath,
-    ["--import", preload, cliPath, "restore", file, "--replace"],
-    { ...process.env, DATA_DIR: dataDir },
-  );
+  const moment = { KILL_IN: ".restore", KILL_AT: "0" };
+  const environment = { ...process.env, DATA_DIR: dataDir, ...moment };
+  const { exitCode } = await outcomeOf(process.execPath, command, environment);
   assert.equal(exitCode, null);
   assert.ok(!existsSync(join(dataDir, "control.sqlite")));
   const { found, mend } = await finding("warn", restoreLeftovers, dataDir);
