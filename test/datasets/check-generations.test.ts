@@ -6,7 +6,6 @@ import type { Catalogue } from "#datasets/catalogue.ts";
 import { checkGeneration } from "#datasets/check-generations.ts";
 import { openGeneration } from "#datasets/open-generation.ts";
 import { changeDataset, changeFacts, flipByte } from "../support/damage.ts";
-import { temporaryCatalogue } from "../support/dataset.ts";
 import { gp, imported, twoGenerations } from "./published.ts";
 
 const checkGenerations = (catalogue: Catalogue, readsBack: boolean) =>
@@ -15,8 +14,7 @@ const faults = (catalogue: Catalogue, readsBack = false) =>
   checkGenerations(catalogue, readsBack).map(({ fault }) => fault);
 
 test("sound datasets are listed oldest first, with the one that is served", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const [older, current] = await twoGenerations(catalogue);
+  const [catalogue, older, current] = await twoGenerations(t);
   assert.deepEqual(
     [...checkGenerations(catalogue, true)],
     [older, current].map((version) => ({
@@ -40,8 +38,7 @@ const damages: [what: string, damage: (path: string) => void][] = [
 ];
 for (const [what, damage] of damages)
   test(`where ${what}, that dataset alone is at fault, by name, with what mends it`, async (t) => {
-    const catalogue = temporaryCatalogue(t);
-    const [older, current] = await twoGenerations(catalogue);
+    const [catalogue, older, current] = await twoGenerations(t);
     damage(catalogue.pathOf(older));
     const [first, second] = [...checkGenerations(catalogue, false)];
     assert.ok(first!.fault!.includes(join(catalogue.folder, older)), first!.fault!);
@@ -51,8 +48,7 @@ for (const [what, damage] of damages)
     );
     assert.equal(second!.fault, null);
 
-    const other = temporaryCatalogue(t);
-    await twoGenerations(other);
+    const [other] = await twoGenerations(t);
     damage(other.pathOf(current));
     const [before, served] = [...checkGenerations(other, false)];
     assert.equal(before!.fault, null);
@@ -60,18 +56,18 @@ for (const [what, damage] of damages)
   });
 
 test("a dataset that agrees with its facts is still read back on request", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const [older] = await twoGenerations(catalogue);
+  const [catalogue, older] = await twoGenerations(t);
   const sql = "update array set bytes = zeroblob(length(bytes)) where name = 'ids.ids.bytes'";
   changeDataset(catalogue, older, sql);
   assert.deepEqual(faults(catalogue), [null, null]);
   assert.match(faults(catalogue, true)[0]!, /the checksum of its index differs/);
 });
 
-test("a dataset of another format is reported as such, without advice to restore it", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const [older] = await twoGenerations(catalogue);
-  changeDataset(catalogue, older, "update meta set value = '99' where key = 'format_version'");
+test("a dataset of another format is no fault unless it is read back, and then reported as such, without advice to restore it", async (t) => {
+  const [catalogue, older] = await twoGenerations(t);
+  const sql = "update meta set value = '99' where key = 'format_version'; drop table gp";
+  changeDataset(catalogue, older, sql);
+  assert.deepEqual(faults(catalogue), [null, null]);
   const [first] = [...checkGenerations(catalogue, true)];
   assert.match(
     first!.fault!,
@@ -81,8 +77,7 @@ test("a dataset of another format is reported as such, without advice to restore
 });
 
 test("datasets can be checked while the pointer names nothing", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await twoGenerations(catalogue);
+  const [catalogue] = await twoGenerations(t);
   writeFileSync(join(catalogue.folder, "current"), "?");
   assert.deepEqual(faults(catalogue), [null, null]);
 });
@@ -93,8 +88,7 @@ const untrue: [change: object, words: RegExp][] = [
 ];
 for (const [change, words] of untrue)
   test(`where the facts of a sound dataset say ${JSON.stringify(change)}, they are at fault, with what mends them`, async (t) => {
-    const catalogue = temporaryCatalogue(t);
-    const [older, current] = await twoGenerations(catalogue);
+    const [catalogue, older, current] = await twoGenerations(t);
     changeFacts(catalogue.folder, current, change);
     const [before, served] = [...checkGenerations(catalogue, false)];
     const facts = join(catalogue.folder, `${current}.json`);
@@ -121,17 +115,8 @@ test("without a previous dataset nobody is told to roll back", async (t) => {
   assert.ok(only!.mend!.endsWith(`; or remove ${pointer} and import every source again.`));
 });
 
-test("a dataset of another format is no fault unless it is read back", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const [older] = await twoGenerations(catalogue);
-  const sql = "update meta set value = '99' where key = 'format_version'; drop table gp";
-  changeDataset(catalogue, older, sql);
-  assert.deepEqual(faults(catalogue), [null, null]);
-});
-
 test("a dataset that the system does not let us read comes with no advice to delete or replace it", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const [older, current] = await twoGenerations(catalogue);
+  const [catalogue, older, current] = await twoGenerations(t);
   const hidden = [join(catalogue.folder, `${older}.json`), catalogue.pathOf(current)];
   // The memory of a process can be opened and its first byte not be read, whoever asks: root may read any file.
   for (const path of hidden) {

@@ -6,8 +6,8 @@ import { verifyGeneration } from "#datasets/verify.ts";
 import type { SourceEntry } from "#records/canonical.ts";
 import { seededRandom } from "../support/awkward/random.ts";
 import { changeDataset } from "../support/damage.ts";
-import { entriesOf, importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
-import { day, documents, filesOf, gp, principal, rows } from "./published.ts";
+import { entriesOf, importRecords, temporaryCatalogue } from "../support/dataset.ts";
+import { day, documents, filesOf, gp, namesLedTo, principal, rows } from "./published.ts";
 
 const gpId = (key: string) => mintId("gp", "own", key);
 const personId = (key: string) => mintId("principal", "own", key);
@@ -30,13 +30,6 @@ async function claimed(t: TestContext, ...deliveries: Claiming[][]): Promise<Cat
 const deliver = (catalogue: Catalogue, number: number, delivery: readonly Claiming[]) =>
   importRecords(catalogue, [], { entries: delivery.map(entry), nowMilliseconds: day(number) });
 
-/** Names of the GPs and principals that an id leads to. */
-function led(catalogue: Catalogue, id: string): string[] {
-  const kind = id.startsWith("gp_") ? "gp" : "principal";
-  const { positions } = openCurrent(catalogue).select(kind, { id: [id] }, { limit: 9, offset: 0 });
-  return positions.map((position) => documents(catalogue, kind)[position]!["name"]);
-}
-
 /** Public id of each GP and principal by its key. */
 const idsOf = (catalogue: Catalogue): Record<string, string> =>
   Object.fromEntries(
@@ -52,7 +45,7 @@ test("when GPs become one under another key, the oldest id stays, and the others
   const catalogue = await claimed(t, [apart[1]!], apart, [merged]);
   assert.deepEqual(idsOf(catalogue), { "crd:5": gpId("cik:2") });
   assert.deepEqual(documents(catalogue, "gp")[0]!["former_ids"], [gpId("cik:1")]);
-  for (const key of ["cik:1", "cik:2"]) assert.deepEqual(led(catalogue, gpId(key)), ["Oak"]);
+  for (const key of ["cik:1", "cik:2"]) assert.deepEqual(namesLedTo(catalogue, gpId(key)), ["Oak"]);
 });
 
 test("a GP that gets a CRD number keeps its id, and so do its people", async (t) => {
@@ -81,7 +74,7 @@ test("when what was one is parted, each former id goes back to the holder of its
     [[gp("crd:5", { name: "Oak" }), ["cik:1"]], [gp("cik:2", { name: "Ash" })]],
   );
   assert.deepEqual(idsOf(catalogue), { "crd:5": gpId("cik:1"), "cik:2": gpId("cik:2") });
-  assert.deepEqual(led(catalogue, gpId("cik:2")), ["Ash"]);
+  assert.deepEqual(namesLedTo(catalogue, gpId("cik:2")), ["Ash"]);
   for (const { former_ids } of documents(catalogue, "gp")) assert.deepEqual(former_ids, []);
 });
 
@@ -112,7 +105,7 @@ test("a former id that nobody claims leads on to where it led, also through a fu
     [gpId("cik:1"), gpId("cik:2")].toSorted(),
   );
   for (const key of ["cik:0", "cik:1", "cik:2"])
-    assert.deepEqual(led(catalogue, gpId(key)), ["Elm"]);
+    assert.deepEqual(namesLedTo(catalogue, gpId(key)), ["Elm"]);
 });
 
 test("a former id of a principal leads on to it, though no record shows it", async (t) => {
@@ -121,10 +114,10 @@ test("a former id of a principal leads on to it, though no record shows it", asy
     [[gp("a")], [principal("x", ["a"], { name: "Ada" })], [principal("y", ["a"], { name: "Bo" })]],
     [[gp("a")], [principal("x", ["a"], { name: "Ada" }), ["y"]]],
   );
-  assert.deepEqual(led(catalogue, personId("y")), ["Ada"]);
+  assert.deepEqual(namesLedTo(catalogue, personId("y")), ["Ada"]);
   assert.ok(!("former_ids" in documents(catalogue, "principal")[0]!));
   await importRecords(catalogue, [gp("other")], { source: "other", nowMilliseconds: day(3) });
-  assert.deepEqual(led(catalogue, personId("y")), ["Ada"]);
+  assert.deepEqual(namesLedTo(catalogue, personId("y")), ["Ada"]);
 });
 
 test("of ids equally old that of the record that is there stays, also when its key changes", async (t) => {
@@ -218,7 +211,7 @@ test("a dataset of a program that knew no claims is built upon: ids of its recor
     [principal("q", ["m"]), ["p"]],
   ]);
   assert.deepEqual(idsOf(catalogue), { m: gpId("b"), q: personId("p") });
-  assert.deepEqual(led(catalogue, gpId("a")), ["m"]);
+  assert.deepEqual(namesLedTo(catalogue, gpId("a")), ["m"]);
   const kept = rows(catalogue, "select id from published_id").map(({ id }) => id);
   assert.deepEqual(new Set(kept), new Set([gpId("a"), gpId("b"), gpId("c"), personId("p")]));
 });

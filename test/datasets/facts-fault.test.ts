@@ -4,13 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { changeFacts } from "../support/damage.ts";
-import {
-  importRecords,
-  openCurrent,
-  publishVersion,
-  rollBack,
-  temporaryCatalogue,
-} from "../support/dataset.ts";
+import { importRecords, openCurrent, publishVersion, rollBack } from "../support/dataset.ts";
 import { day, documents, filesOf, gp, imported, twoGenerations } from "./published.ts";
 
 const factsPath = ({ folder }: Catalogue, version: string) => join(folder, `${version}.json`);
@@ -32,8 +26,7 @@ const changes: [change: object, words: RegExp][] = [
 
 for (const [change, words] of changes)
   test(`a dataset whose facts say ${JSON.stringify(change)} is not published, gone back to or built upon, until they are restored`, async (t) => {
-    const catalogue = temporaryCatalogue(t);
-    const [older, current] = await twoGenerations(catalogue);
+    const [catalogue, older, current] = await twoGenerations(t);
     const sound = readFileSync(factsPath(catalogue, current));
     changeFacts(catalogue.folder, current, change);
     const files = filesOf(catalogue);
@@ -53,8 +46,7 @@ for (const [change, words] of changes)
 
 for (const [change] of changes)
   test(`where the facts of the current dataset say ${JSON.stringify(change)}, the one before is still gone back to`, async (t) => {
-    const catalogue = temporaryCatalogue(t);
-    const [older, current] = await twoGenerations(catalogue);
+    const [catalogue, older, current] = await twoGenerations(t);
     changeFacts(catalogue.folder, current, change);
     assert.equal((await rollBack(catalogue, day(9))).version, older);
     assert.equal(openCurrent(catalogue).parts.version, older);
@@ -76,8 +68,7 @@ test("without the pointer an import makes anew what the facts kept from being se
 });
 
 test("facts that are of another dataset, or no facts at all, are a fault that names their file", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const [older, current] = await twoGenerations(catalogue);
+  const [catalogue, older, current] = await twoGenerations(t);
   const facts = factsPath(catalogue, current);
   copyFileSync(factsPath(catalogue, older), facts);
   assert.throws(() => catalogue.current(), {
@@ -93,8 +84,7 @@ test("facts that are of another dataset, or no facts at all, are a fault that na
 });
 
 test("the version of an import is later than those there are by their names, whatever their facts say", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const [, newest] = await twoGenerations(catalogue);
+  const [catalogue, , newest] = await twoGenerations(t);
   await rollBack(catalogue, day(2));
   changeFacts(catalogue.folder, newest, { built_at: "2036-01-01T00:00:00Z" });
   const { published } = await importRecords(catalogue, [gp("c")], { nowMilliseconds: day(2) });

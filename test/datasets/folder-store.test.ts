@@ -12,7 +12,16 @@ import {
 import { join } from "node:path";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
 import { onFolder as test } from "../support/dataset-worlds.ts";
-import { backOn, currentOf, prunedOf, pruneOn, published, publishOn, stageOn } from "./commands.ts";
+import {
+  backOn,
+  currentOf,
+  importOn,
+  prunedOf,
+  pruneOn,
+  published,
+  publishOn,
+  stageOn,
+} from "./commands.ts";
 import { filesOf } from "./published.ts";
 
 test("who cannot clear what a killed import left says so and keeps no lock", async (world) => {
@@ -45,14 +54,23 @@ test("a file that is not what was built is never made current, and the pointer s
   assert.equal(await currentOf(world), second);
 });
 
-test("a pointer that names nothing is mended by publishing what was served, and roll back says how", async (world) => {
+test("a pointer that names no version is a fault, never an empty folder, and is mended by publishing what was served, as roll back says", async (world) => {
   const { catalogue } = world;
   const [, second] = await published(world, 2);
   const staged = await stageOn(world, 3, ["c"]);
-  writeFileSync(join(catalogue.folder, "current"), "?");
-  const words = new RegExp(`datasets publish ${second}'`);
-  await assert.rejects(backOn(world, 4), words);
-  await assert.rejects(publishOn(world, 4, staged.version), words);
+  const words = new RegExp(
+    `does not name a dataset\\. Run 'gp-records datasets publish ${second}'`,
+  );
+  for (const text of ["", "\n", "latest", "../x"]) {
+    writeFileSync(join(catalogue.folder, "current"), text);
+    assert.throws(() => catalogue.current(), words);
+    for (const command of [
+      () => backOn(world, 4),
+      () => publishOn(world, 4, staged.version),
+      () => importOn(world, 4, ["d"]),
+    ])
+      await assert.rejects(command, words);
+  }
   await publishOn(world, 4, second!);
   assert.match(
     world.warnings.join("\n"),

@@ -3,8 +3,8 @@ import { test, type TestContext } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { mintId } from "#datasets/draft-record.ts";
 import type { CanonicalGp, SourceEntry } from "#records/canonical.ts";
-import { entriesOf, importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
-import { day, documentOf, documents, gp, project, rows, signal } from "./published.ts";
+import { entriesOf, importRecords, temporaryCatalogue } from "../support/dataset.ts";
+import { day, documentOf, gp, namesLedTo, project, rows, signal } from "./published.ts";
 
 const idOf = (key: string, source = "sec") => mintId("gp", source, key);
 
@@ -42,17 +42,13 @@ function workplace(t: TestContext) {
       ),
     put,
     gpsOf: (id: string) => documentOf(catalogue, "project", id)["gps"],
+    namesOf: (id: string) =>
+      documentOf(catalogue, "project", id)["gps"].map(({ name }: { name: string }) => name),
   };
 }
 
 const named = (catalogue: Catalogue) =>
   rows(catalogue, "select id from gp where source = 'awards'");
-
-/** Names of the GPs that an id leads to. */
-const led = (catalogue: Catalogue, id: string): string[] =>
-  openCurrent(catalogue)
-    .select("gp", { id: [id] }, { limit: 9, offset: 0 })
-    .positions.map((position) => documents(catalogue, "gp")[position]!["name"]);
 
 test("a name that is one GP of the known source becomes a link, whatever its legal form", async (t) => {
   const { catalogue, sec, awards, gpsOf } = workplace(t);
@@ -69,14 +65,11 @@ test("a name that is one GP of the known source becomes a link, whatever its leg
 });
 
 test("a name that several GPs have, or none, stays a GP of its own", async (t) => {
-  const { catalogue, sec, awards, gpsOf } = workplace(t);
+  const { catalogue, sec, awards, namesOf } = workplace(t);
   await sec(gp("a", { name: "Birch LLC" }), gp("b", { name: "Birch Inc." }));
   const { linkedNames } = await awards(award("p", "Birch", "Cedar"));
   assert.equal(linkedNames, 0);
-  assert.deepEqual(
-    gpsOf("p").map(({ name }: { name: string }) => name),
-    ["Birch", "Cedar"],
-  );
+  assert.deepEqual(namesOf("p"), ["Birch", "Cedar"]);
   assert.equal(named(catalogue).length, 2);
   assert.equal(documentOf(catalogue, "project", "p")["provenance"].confidence, 1);
 });
@@ -111,42 +104,36 @@ test("a public id that no GP has is dropped and told, and its record stays", asy
   const { catalogue, sec, put, gpsOf } = workplace(t);
   await sec(gp("a"));
   const gps = [idOf("gone"), idOf("a")];
-  const {
-    changes: { unlinked },
-  } = await put("own", entriesOf([project("p", { gps })]));
-  assert.deepEqual(unlinked, [{ source: "own", record: "project", id: "p", gp: idOf("gone") }]);
+  const { changes } = await put("own", entriesOf([project("p", { gps })]));
+  assert.deepEqual(changes.unlinked, [
+    { source: "own", record: "project", id: "p", gp: idOf("gone") },
+  ]);
   assert.deepEqual(gpsOf("p"), [{ id: idOf("a"), name: "a" }]);
   const { outcome } = await importRecords(catalogue, [project("p", { gps })]);
   assert.equal(outcome, "unchanged");
 });
 
 test("links follow GPs that become one, and stay through imports of either source", async (t) => {
-  const { claims, awards, gpsOf, catalogue } = workplace(t);
+  const { claims, awards, gpsOf, namesOf, catalogue } = workplace(t);
   await claims([gp("a", { name: "Birch" }), []], [gp("b", { name: "Oak" }), []]);
   await awards(award("p", "Birch"));
   const before = gpsOf("p");
   await claims([gp("c", { name: "Birch Oak" }), ["a", "b"]]);
   assert.notDeepEqual(gpsOf("p"), before);
-  assert.deepEqual(
-    gpsOf("p").map(({ name }: { name: string }) => name),
-    ["Birch Oak"],
-  );
-  const {
-    outcome,
-    changes: { unlinked },
-  } = await claims([gp("c", { name: "Birch Oak" }), ["a", "b"]]);
-  assert.deepEqual([outcome, unlinked], ["unchanged", []]);
-  assert.deepEqual(led(catalogue, before[0].id), ["Birch Oak"]);
+  assert.deepEqual(namesOf("p"), ["Birch Oak"]);
+  const { outcome, changes } = await claims([gp("c", { name: "Birch Oak" }), ["a", "b"]]);
+  assert.deepEqual([outcome, changes.unlinked], ["unchanged", []]);
+  assert.deepEqual(namesLedTo(catalogue, before[0].id), ["Birch Oak"]);
 });
 
 test("the import that removes a GP drops links to it, and says which", async (t) => {
   const { sec, awards, gpsOf, put } = workplace(t);
   await sec(gp("a", { name: "Birch" }), gp("b", { name: "Oak" }));
   await awards(award("p", "Birch", "Cedar"));
-  const {
-    changes: { unlinked },
-  } = await sec(gp("b", { name: "Oak" }));
-  assert.deepEqual(unlinked, [{ source: "awards", record: "project", id: "p", gp: idOf("a") }]);
+  const { changes } = await sec(gp("b", { name: "Oak" }));
+  assert.deepEqual(changes.unlinked, [
+    { source: "awards", record: "project", id: "p", gp: idOf("a") },
+  ]);
   assert.deepEqual(gpsOf("p"), [{ id: idOf("named:cedar", "awards"), name: "Cedar" }]);
   assert.deepEqual((await put("third", entriesOf([gp("x")]))).changes.unlinked, []);
 });
@@ -159,12 +146,15 @@ test("the id of a named GP leads to the GP that replaces it, and is its own agai
   await claims([gp("a", { name: "Birch LLC" }), []]);
   await awards(award("p", "Birch"));
   assert.deepEqual(gpsOf("p"), [{ id: idOf("a"), name: "Birch LLC" }]);
-  assert.deepEqual(led(catalogue, own), ["Birch LLC"]);
+  assert.deepEqual(namesLedTo(catalogue, own), ["Birch LLC"]);
   await claims([gp("a", { name: "Birch LLC" }), []], [gp("b", { name: "Birch Inc." }), []]);
-  assert.deepEqual(led(catalogue, own), ["Birch LLC"]);
+  assert.deepEqual(namesLedTo(catalogue, own), ["Birch LLC"]);
   await awards(award("p", "Birch"));
   assert.deepEqual(gpsOf("p"), [{ id: own, name: "Birch" }]);
-  assert.deepEqual([led(catalogue, own), led(catalogue, idOf("a"))], [["Birch"], ["Birch LLC"]]);
+  assert.deepEqual(
+    [namesLedTo(catalogue, own), namesLedTo(catalogue, idOf("a"))],
+    [["Birch"], ["Birch LLC"]],
+  );
 });
 
 test("a merge links the rows it brings, and leaves the others as they were", async (t) => {

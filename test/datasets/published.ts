@@ -6,7 +6,7 @@ import type { TestContext } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import type { ImportRequest } from "#datasets/publish.ts";
 import type { Evidence, SourceEntry } from "#records/canonical.ts";
-import { importRecords, temporaryCatalogue } from "../support/dataset.ts";
+import { importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
 
 export const gp = (id: string, rest: object = {}) => ({ record: "gp", id, name: id, ...rest });
 export const principal = (id: string, gps: string[], rest: object = {}) => ({
@@ -71,16 +71,18 @@ export async function imported(
   return catalogue;
 }
 
-/** Datasets with a and b as their only GP, one published after the other. @returns their versions. */
-export async function twoGenerations(catalogue: Catalogue): Promise<[string, string]> {
-  await importDaily(catalogue, [gp("a")], [gp("b")]);
-  return catalogue.versions() as [string, string];
+/** A folder of datasets with a and b as their only GP, one published after the other, and their versions. */
+export async function twoGenerations(t: TestContext): Promise<[Catalogue, string, string]> {
+  const catalogue = await imported(t, [gp("a")], [gp("b")]);
+  return [catalogue, ...(catalogue.versions() as [string, string])];
 }
 
 /** The same with a, b and c. */
-export async function threeGenerations(catalogue: Catalogue): Promise<[string, string, string]> {
-  await importDaily(catalogue, [gp("a")], [gp("b")], [gp("c")]);
-  return catalogue.versions() as [string, string, string];
+export async function threeGenerations(
+  t: TestContext,
+): Promise<[Catalogue, string, string, string]> {
+  const catalogue = await imported(t, [gp("a")], [gp("b")], [gp("c")]);
+  return [catalogue, ...(catalogue.versions() as [string, string, string])];
 }
 
 /** An import of source "own" whose entries a test makes itself. */
@@ -123,6 +125,13 @@ export function documentOf(catalogue: Catalogue, kind: string, sourceId: string)
 
 export const idOf = (catalogue: Catalogue, kind: string, sourceId: string): string =>
   documentOf(catalogue, kind, sourceId)["id"];
+
+/** Names of the GPs or principals that an id leads to. */
+export function namesLedTo(catalogue: Catalogue, id: string): string[] {
+  const kind = id.startsWith("gp_") ? "gp" : "principal";
+  const { positions } = openCurrent(catalogue).select(kind, { id: [id] }, { limit: 9, offset: 0 });
+  return positions.map((position) => documents(catalogue, kind)[position]!["name"]);
+}
 
 /** Every file of the folder and its bytes. */
 export const filesOf = ({ folder }: Catalogue): Record<string, string> =>

@@ -101,11 +101,21 @@ test("a draft that was added and is not published goes", async (world, t) => {
   assert.deepEqual([await versionsOf(world), added], [[], []]);
 });
 
-test("a version that is not there is neither published nor pinned", async ({ store }) => {
-  const message = /There is no dataset '20260101T000000Z-00000000'/;
-  await assert.rejects(store.publish("20260101T000000Z-00000000", null, null), message);
-  await assert.rejects(store.pin("20260101T000000Z-00000000", true), message);
-  await assert.rejects(store.open("20260101T000000Z-00000000"), message);
+test("a version that is not there or invalid is neither published nor pinned, and never becomes part of a path", async (world) => {
+  const { store, catalogue } = world;
+  await published(world, 1);
+  const before = filesOf(catalogue);
+  for (const version of ["20260101T000000Z-00000000", "", "none", "../control", "current"]) {
+    const refused = {
+      name: "DatasetFault",
+      message: new RegExp(`There is no dataset '${version}'`),
+    };
+    await assert.rejects(store.publish(version, null, null), refused);
+    await assert.rejects(store.pin(version, true), refused);
+    await assert.rejects(store.open(version), refused);
+    assert.throws(() => catalogue.find(version), refused);
+  }
+  assert.deepEqual(filesOf(catalogue), before);
 });
 
 test("the current dataset is never removed", async (world) => {
