@@ -205,18 +205,6 @@ test("an import whose lock ended, so that the next one removed its dataset, is t
   await releaseOther();
 });
 
-test("while PostgreSQL is away every call is refused within two seconds and names it, without the password", async (t) => {
-  const { store } = machine(t, "postgres://someone:hidden@127.0.0.1:9/records");
-  const message = /^PostgreSQL at 127\.0\.0\.1:9\/records cannot be reached \(ECONNREFUSED\)/;
-  await assert.rejects(store.read(), (error: Error) => {
-    assert.match(error.message, message);
-    assert.doesNotMatch(error.message, /hidden/);
-    return true;
-  });
-  // Not tried again within the second.
-  await assert.rejects(store.take(), /another is tried each second/);
-});
-
 test("a database without the tables says what makes them", async (t) => {
   const database = await freshDatabase(t);
   await runSql(database, "drop table dataset_state cascade");
