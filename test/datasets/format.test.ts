@@ -11,7 +11,7 @@ import { formatVersion } from "#datasets/generation.ts";
 import { foldVersion } from "#records/fold.ts";
 import { recordKinds } from "#records/kinds.ts";
 import { cast } from "../support/cast.ts";
-import { gp, importDaily, rows } from "./published.ts";
+import { gp, importDaily, principal, project, rows, signal } from "./published.ts";
 
 const page = readFileSync("docs/dataset-format.md", "utf8");
 
@@ -36,7 +36,20 @@ function firstCells(text: string, head: string): string[] {
 const folder = mkdtempSync(join(tmpdir(), "gp-records-"));
 after(() => rmSync(folder, { recursive: true }));
 const catalogue = openCatalogue(folder);
-await importDaily(catalogue, [...cast, gp("merged", { former_ids: ["a"] })]);
+/** A text that looks like the end of a record's own members. */
+const awkward = 'Zoë 三井 𐌰 "quoted" \\ ,"updated_at":"2020" \u2028';
+await importDaily(catalogue, [
+  ...cast,
+  gp("merged", { former_ids: ["a"], description: awkward }),
+  principal("awkward", ["merged"], { name: awkward, title: awkward }),
+  project("awkward", { name: awkward, gps: ["merged"] }),
+  signal("awkward", { title: awkward, summary: awkward, gps: ["merged"] }),
+]);
+
+const meta = () =>
+  Object.fromEntries(
+    rows(catalogue, "select key, value from meta").map(({ key, value }) => [key, value]),
+  );
 
 const tables = () =>
   rows(catalogue, "select name from sqlite_schema where type in ('table', 'view')").map(
@@ -78,9 +91,7 @@ test("the page tells of every array, and of no other", () => {
 });
 
 test("the checksums can be worked out as the page says", () => {
-  const { index_crc32, documents_crc32 } = Object.fromEntries(
-    rows(catalogue, "select key, value from meta").map(({ key, value }) => [key, value]),
-  );
+  const { index_crc32, documents_crc32 } = meta();
   const arrays = rows(catalogue, "select name, element, bytes from array order by rowid");
   const index = Buffer.concat(
     arrays.flatMap(({ name, element, bytes }) => [Buffer.from(`${name} ${element} `), bytes]),
@@ -95,8 +106,7 @@ test("the checksums can be worked out as the page says", () => {
 
 test("the page tells of every key of meta, and of the versions that are written now", () => {
   const told = firstCells(section("### `meta`"), "key");
-  const meta = rows(catalogue, "select key, value from meta");
-  assert.deepEqual(new Set(told), new Set(meta.map(({ key }) => key)));
+  assert.deepEqual(new Set(told), new Set(Object.keys(meta())));
   assert.match(page, new RegExp(`\`format_version\` +\\| +\`${formatVersion}\`;`));
   assert.match(page, new RegExp(`\`fold_version\` +\\| +\`${foldVersion}\`;`));
   assert.ok(page.includes(`This page describes format ${formatVersion}.`));
@@ -127,14 +137,16 @@ test("the page tells of every file of the folder", () => {
     assert.ok(told.includes(name.replace(version, "<version>")), name);
 });
 
+/** Members of a document that a GP which embeds it leaves out. */
+const leftOutInGps = {
+  gp: [],
+  principal: ["tags", "themes", "markets", "gps"],
+  project: ["gps"],
+  signal: ["gps"],
+};
+
 test("the hash, an id and own_length can be worked out as the page says", () => {
-  const {
-    hash: published,
-    format_version,
-    fold_version,
-  } = Object.fromEntries(
-    rows(catalogue, "select key, value from meta").map(({ key, value }) => [key, value]),
-  );
+  const { hash: published, format_version, fold_version } = meta();
   const hashes = ["gp", "principal", "signal", "project"].flatMap((kind) =>
     rows(catalogue, `select content_hash from ${kind} order by position`),
   );
@@ -152,15 +164,18 @@ test("the hash, an id and own_length can be worked out as the page says", () => 
     .slice(-16);
   assert.equal(mintId("gp", "own", "kkr"), `gp_${id}`);
 
-  for (const { document, own_length, content_hash } of rows(catalogue, "select * from principal")) {
-    const own = JSON.parse(`${Buffer.from(document).toString("utf8", 0, own_length)}}`);
-    assert.deepEqual(Object.keys(own).at(-1), "updated_at");
-    const withoutTime = document.replace(own.updated_at, "");
-    assert.deepEqual(
-      Buffer.from(content_hash),
-      Buffer.from(hash("sha256", withoutTime, "hex").slice(0, 32), "hex"),
-    );
-  }
+  for (const kind of recordKinds)
+    for (const { document, own_length, content_hash } of rows(catalogue, `select * from ${kind}`)) {
+      const own = JSON.parse(`${Buffer.from(document).toString("utf8", 0, own_length)}}`);
+      assert.equal(Object.keys(own).at(-1), "updated_at");
+      const members = [...Object.keys(own), ...leftOutInGps[kind]];
+      assert.deepEqual(Object.keys(JSON.parse(document)), members);
+      const withoutTime = document.replace(own.updated_at, "");
+      assert.deepEqual(
+        Buffer.from(content_hash),
+        Buffer.from(hash("sha256", withoutTime, "hex").slice(0, 32), "hex"),
+      );
+    }
 });
 
 test("every query on the page runs, and the one for a market finds its GPs", () => {
