@@ -9,6 +9,9 @@ const a = mintId("gp", "own", "a");
 const b = mintId("gp", "own", "b");
 const c = mintId("gp", "own", "c");
 
+/** GP b, which GP a turned out to be. */
+const bOnceA = gp("b", { former_ids: ["a"] });
+
 const ids = (catalogue: Catalogue) =>
   Object.fromEntries(documents(catalogue, "gp").map(({ id, former_ids }) => [id, former_ids]));
 
@@ -36,7 +39,7 @@ test("when two GPs turn out to be one, the older id stays, and the other stands 
 });
 
 test("of two GPs equally old the id of the one that stays, stays", async (t) => {
-  const catalogue = await imported(t, [gp("a"), gp("b")], [gp("b", { former_ids: ["a"] })]);
+  const catalogue = await imported(t, [gp("a"), gp("b")], [bOnceA]);
   assert.deepEqual(ids(catalogue), { [b]: [a] });
 });
 
@@ -45,7 +48,7 @@ test("a former id leads to its GP also after later imports that no longer mentio
     t,
     [gp("a")],
     [gp("a"), gp("b")],
-    [gp("b", { former_ids: ["a"] })],
+    [bOnceA],
     [gp("b"), gp("c")],
     [gp("b", { name: "renamed" })],
   );
@@ -55,25 +58,14 @@ test("a former id leads to its GP also after later imports that no longer mentio
 
 test("former ids lead through chains of merges to the GP that is left", async (t) => {
   const merges = [
-    [gp("b", { former_ids: ["a"] }), gp("c")],
+    [bOnceA, gp("c")],
     [gp("c", { former_ids: ["b"] })],
     [gp("c", { name: "renamed" })],
   ];
-  const oldestFirst = await imported(
-    t,
-    [gp("a")],
-    [gp("a"), gp("b")],
-    [gp("a"), gp("b"), gp("c")],
-    ...merges,
-  );
+  const all = [gp("a"), gp("b"), gp("c")];
+  const oldestFirst = await imported(t, [gp("a")], [gp("a"), gp("b")], all, ...merges);
   assert.deepEqual(ids(oldestFirst), { [a]: [b, c].toSorted() });
-  const youngestFirst = await imported(
-    t,
-    [gp("c")],
-    [gp("c"), gp("b")],
-    [gp("a"), gp("b"), gp("c")],
-    ...merges,
-  );
+  const youngestFirst = await imported(t, [gp("c")], [gp("c"), gp("b")], all, ...merges);
   assert.deepEqual(ids(youngestFirst), { [c]: [a, b].toSorted() });
   for (const id of [a, b, c]) assert.deepEqual(found(youngestFirst, id), [c]);
 });
@@ -84,7 +76,7 @@ test("GPs that are one have their one id also when they come back after being le
       t,
       [gp("a")],
       [gp("a"), gp("b")],
-      [gp("b", { former_ids: ["a"] }), gp("c")],
+      [bOnceA, gp("c")],
       [gp("c")],
       [gp("c"), gp(back)],
     );
@@ -97,14 +89,14 @@ test("a source id that gave way to an older one is a name for it still", async (
     t,
     [gp("a")],
     [gp("a"), gp("b")],
-    [gp("b", { former_ids: ["a"] })],
+    [bOnceA],
     [gp("c", { former_ids: ["b"] })],
   );
   assert.deepEqual(ids(catalogue), { [a]: [b, c].toSorted() });
 });
 
 test("the order of the lines does not decide which id stays", async (t) => {
-  const last = [gp("b", { former_ids: ["a"] }), gp("d", { former_ids: ["e", "c"] }), gp("f")];
+  const last = [bOnceA, gp("d", { former_ids: ["e", "c"] }), gp("f")];
   const results = [];
   for (const lines of [last, last.toReversed()]) {
     const catalogue = await imported(
@@ -119,42 +111,21 @@ test("the order of the lines does not decide which id stays", async (t) => {
   assert.equal(Object.keys(results[0]!).length, 3);
 });
 
-/** Deliveries, the last of which contradicts itself or what came before. */
-const contradictions: Record<string, { deliveries: object[][]; words: RegExp }> = {
-  "equally old": {
-    deliveries: [
-      [gp("a"), gp("b")],
-      [gp("a"), gp("b", { former_ids: ["a"] })],
-    ],
-    words: /'a' of source 'own' and 'b' of source 'own'.*still exist/,
-  },
-  "older than the one that names it": {
-    deliveries: [[gp("a")], [gp("a"), gp("b", { former_ids: ["a"] })]],
-    words: /'a' of source 'own' and 'b' of source 'own'.*still exist/,
-  },
-  "named by its public id": {
-    deliveries: [[gp("a")], [gp("a"), gp("b", { former_ids: [a] })]],
-    words: /'a' of source 'own' and 'b' of source 'own'.*still exist/,
-  },
-  "back after the merge, younger": {
-    deliveries: [[gp("a"), gp("b")], [gp("b", { former_ids: ["a"] })], [gp("a"), gp("b")]],
-    words: /'a' of source 'own' and 'b' of source 'own'.*still exist/,
-  },
-  "back after the merge, older": {
-    deliveries: [[gp("a")], [gp("b", { former_ids: ["a"] })], [gp("a"), gp("b")]],
-    words: /'a' of source 'own' and 'b' of source 'own'.*still exist/,
-  },
-  "claimed by two": {
-    deliveries: [[gp("a")], [gp("b", { former_ids: ["a"] }), gp("c", { former_ids: [a] })]],
-    words: /'[bc]' and '[bc]' of source 'own' both claim the id gp_/,
-  },
-  "claimed from one that claims": {
-    deliveries: [[gp("a")], [gp("b", { former_ids: ["a"] }), gp("c", { former_ids: ["b"] })]],
-    words: /'[bc]' and '[bc]' of source 'own' both claim the id gp_/,
-  },
-};
+const stillExists = /'a' of source 'own' and 'b' of source 'own'.*still exist/;
+const bothClaim = /'[bc]' and '[bc]' of source 'own' both claim the id gp_/;
 
-for (const [which, { deliveries, words }] of Object.entries(contradictions))
+/** Deliveries, the last of which contradicts itself or what came before. */
+const contradictions: [which: string, words: RegExp, ...deliveries: object[][]][] = [
+  ["equally old", stillExists, [gp("a"), gp("b")], [gp("a"), bOnceA]],
+  ["older than the one that names it", stillExists, [gp("a")], [gp("a"), bOnceA]],
+  ["named by its public id", stillExists, [gp("a")], [gp("a"), gp("b", { former_ids: [a] })]],
+  ["back after the merge, younger", stillExists, [gp("a"), gp("b")], [bOnceA], [gp("a"), gp("b")]],
+  ["back after the merge, older", stillExists, [gp("a")], [bOnceA], [gp("a"), gp("b")]],
+  ["claimed by two", bothClaim, [gp("a")], [bOnceA, gp("c", { former_ids: [a] })]],
+  ["claimed from one that claims", bothClaim, [gp("a")], [bOnceA, gp("c", { former_ids: ["b"] })]],
+];
+
+for (const [which, words, ...deliveries] of contradictions)
   test(`a former id that is still a GP of its own is refused with a clear error, and the old dataset stays: ${which}`, async (t) => {
     for (const last of [deliveries.at(-1)!, deliveries.at(-1)!.toReversed()]) {
       const catalogue = await imported(t, ...deliveries.slice(0, -1));
@@ -189,7 +160,7 @@ test("a former id of another source is refused while that source has it, and lea
 });
 
 test("a roll-back parts GPs that had become one", async (t) => {
-  const catalogue = await imported(t, [gp("a"), gp("b")], [gp("b", { former_ids: ["a"] })]);
+  const catalogue = await imported(t, [gp("a"), gp("b")], [bOnceA]);
   await rollBack(catalogue, day(3));
   await importRecords(catalogue, [gp("a"), gp("b", { name: "renamed" })], {
     nowMilliseconds: day(4),

@@ -96,15 +96,8 @@ async function followHistory(folder: Catalogue, seed: number) {
       const head = applyStep(mirror, step);
       happened.changes += head["changes"];
       happened.merged += head["counts"].gp.merged;
-      assert.deepEqual(
-        {
-          from: head["from"],
-          to: head["to"],
-          from_hash: head["from_hash"],
-          to_hash: head["to_hash"],
-        },
-        { from: version, to: now, from_hash: before, to_hash: hashOf(mirror) },
-      );
+      const { from, to, from_hash, to_hash } = head;
+      assert.deepEqual([from, to, from_hash, to_hash], [version, now, before, hashOf(mirror)]);
       assert.equal(head["changes"], step.trimEnd().split("\n").length - 1);
       assert.deepEqual(last.step, { changes: head["changes"], counts: head["counts"] });
       assert.equal(last.hash, head["to_hash"]);

@@ -16,6 +16,10 @@ import {
 
 const lenient = { lines: 100 };
 
+/** Why a line is rejected that names this record. */
+const missing = (what: string) =>
+  `names ${what}, which this source does not have, or which was rejected`;
+
 /** A row of a table: its records, and GPs it only names. */
 const row = (line: number, records: object[], named: string[] = []): SourceEntry => ({
   file: "table.csv",
@@ -50,36 +54,27 @@ test("a principal inherits each tag, theme and market of its GPs once, in the or
   assert.equal(links.length, 2);
 });
 
-test("a link to a missing record rejects the line and says which", async (t) => {
+test("a link to a missing record, or one of another kind, rejects the line and says which", async (t) => {
   const records = [
     gp("a"),
     principal("p", ["a", "gone"]),
     project("x", { gps: ["lost"] }),
     signal("s", { gps: ["a"], project_ids: ["none"] }),
+    project("y"),
+    principal("q", ["y"]),
   ];
   const { collected, outcome } = await importRecords(temporaryCatalogue(t), records);
   assert.equal(outcome, "refused");
   assert.deepEqual(
     collected.rejections.listed.map(({ line, field, reason }) => [line, field, reason]),
     [
-      [2, "gps", "names gp 'gone', which this source does not have, or which was rejected"],
-      [3, "gps", "names gp 'lost', which this source does not have, or which was rejected"],
-      [
-        4,
-        "project_ids",
-        "names project 'none', which this source does not have, or which was rejected",
-      ],
+      [2, "gps", missing("gp 'gone'")],
+      [3, "gps", missing("gp 'lost'")],
+      [4, "project_ids", missing("project 'none'")],
+      [6, "gps", missing("gp 'y'")],
     ],
   );
-  assert.deepEqual([collected.read, collected.accepted, collected.rejections.count], [4, 1, 3]);
-});
-
-test("a link to a record of the same id but another kind is a link to a missing one", async (t) => {
-  const { collected } = await importRecords(temporaryCatalogue(t), [
-    project("a"),
-    principal("p", ["a"]),
-  ]);
-  assert.equal(collected.rejections.count, 1);
+  assert.deepEqual([collected.read, collected.accepted, collected.rejections.count], [6, 2, 4]);
 });
 
 test("links resolve within the source only", async (t) => {
@@ -112,9 +107,9 @@ test("rejections cascade: whatever names a rejected record is rejected too", asy
       collected.rejections.listed.map(({ field, reason }) => `${field} ${reason}`).toSorted(),
       [
         "aum_usd must be at least 0",
-        "gps names gp 'b', which this source does not have, or which was rejected",
-        "gps names gp 'b', which this source does not have, or which was rejected",
-        "project_ids names project 'x', which this source does not have, or which was rejected",
+        `gps ${missing("gp 'b'")}`,
+        `gps ${missing("gp 'b'")}`,
+        `project_ids ${missing("project 'x'")}`,
       ],
     );
     assert.deepEqual(rows(catalogue, "select source_id from canonical order by 1"), [

@@ -130,19 +130,13 @@ test("a record that others still link to is not removed, and one of them is name
     { record: "signal", id: "t" },
   ];
   const { collected, changes } = await merge(catalogue, [], names, { rejectedMax: { lines: 2 } });
+  const stillNamed = (what: string, by: string) =>
+    `${what} cannot be removed while other records name it: ${by}; remove or change these records too`;
   assert.deepEqual(
     collected.rejections.listed.map(({ line, field, reason }) => [line, field, reason]),
     [
-      [
-        1,
-        "deleted",
-        "gp 'a' cannot be removed while other records name it: project 'x'; remove or change these records too",
-      ],
-      [
-        2,
-        "deleted",
-        "project 'x' cannot be removed while other records name it: signal 's'; remove or change these records too",
-      ],
+      [1, "deleted", stillNamed("gp 'a'", "project 'x'")],
+      [2, "deleted", stillNamed("project 'x'", "signal 's'")],
     ],
   );
   assert.deepEqual([collected.read, collected.accepted], [3, 1]);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { entriesOf, importRecords, openCurrent, temporaryCatalogue } from "../support/dataset.ts";
 import { cast } from "../support/cast.ts";
-import { filesOf, gp, imported } from "./published.ts";
+import { filesOf, gp, imported, rows } from "./published.ts";
 
 const gps = (count: number) => Array.from({ length: count }, (_, i) => gp(`g${i}`));
 
@@ -35,6 +35,9 @@ test("each source is measured by itself, and the demo that the first real one re
   await importRecords(catalogue, cast, { source: "demo" });
   const first = await importRecords(catalogue, [gp("a"), gp("b")], { shrinkPercentMax: 0 });
   assert.deepEqual([first.refusal, first.sourceSize], [null, { before: 0, now: 2 }]);
+  assert.deepEqual(first.changes, { added: 2, updated: 0, removed: cast.length, unlinked: [] });
+  for (const sql of ["select name from source", "select distinct source as name from canonical"])
+    assert.deepEqual(rows(catalogue, sql), [{ name: "own" }]);
   const second = await importRecords(catalogue, gps(9), { source: "two", shrinkPercentMax: 0 });
   assert.equal(second.refusal, null);
   const third = await importRecords(catalogue, [gp("a")], { shrinkPercentMax: 40 });

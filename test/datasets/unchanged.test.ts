@@ -142,15 +142,6 @@ test("a source is replaced, and other sources are carried over byte for byte", a
   ]);
 });
 
-test("the first real import removes the invented records", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  await importRecords(catalogue, cast, { source: "demo" });
-  const { changes } = await importRecords(catalogue, [gp("a")]);
-  assert.deepEqual(changes, { added: 1, updated: 0, removed: cast.length, unlinked: [] });
-  assert.deepEqual(rows(catalogue, "select name from source"), [{ name: "own" }]);
-  assert.deepEqual(rows(catalogue, "select distinct source from canonical"), [{ source: "own" }]);
-});
-
 test("an import of invented records leaves the real ones alone", async (t) => {
   const catalogue = await imported(t, rich);
   const { changes } = await importRecords(catalogue, [gp("invented")], { source: "demo" });

@@ -236,20 +236,17 @@ test("a missing row of any table is found", async (t) => {
     }
 });
 
+const setMeta = (key: string, value: number | string) =>
+  `update meta set value = '${value}' where key = '${key}'`;
+
 test("a changed hash, version or time of the whole is found", async (t) => {
   for (const [sql, words] of [
     [
       "update meta set value = replace(value, substr(value, -1), 'x') where key = 'hash'",
       /the hash of its documents differs/,
     ],
-    [
-      "update meta set value = '20200101T000000Z-00000000' where key = 'version'",
-      /its version does not match/,
-    ],
-    [
-      "update meta set value = '2020-01-01T00:00:00Z' where key = 'built_at'",
-      /its version does not match/,
-    ],
+    [setMeta("version", "20200101T000000Z-00000000"), /its version does not match/],
+    [setMeta("built_at", "2020-01-01T00:00:00Z"), /its version does not match/],
     ["update gp set content_hash = randomblob(16) where position = 3", /document gp_/],
     ["update gp set position = -1 where position = 0", /the positions of its gp documents/],
   ] as const)
@@ -278,20 +275,18 @@ test("an empty file, a text file, another database and no file are found", async
 });
 
 test("another format version and another fold version are refused with both numbers", async (t) => {
-  const change = (key: string, value = 7) =>
-    `update meta set value = '${value}' where key = '${key}'`;
   for (const [other, age] of [
     [formatVersion - 1, "an older"],
     [formatVersion + 1, "a newer"],
   ] as const)
     refuses(
-      await changedFile(t, change("format_version", other)),
+      await changedFile(t, setMeta("format_version", other)),
       new RegExp(
         `has format ${other} of ${age} version of gp-records; this program reads only format ${formatVersion}\\. .* import every source again\\.$`,
       ),
     );
   refuses(
-    await changedFile(t, change("fold_version")),
+    await changedFile(t, setMeta("fold_version", 7)),
     /folded by rule 7 \(fold_version\); this program reads only rule 1/,
   );
 });

@@ -2,13 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { demoSize, type DemoSize, inventRecords } from "#demo/invent.ts";
 import { metros } from "#demo/world.ts";
-import type {
-  CanonicalGp,
-  CanonicalPrincipal,
-  CanonicalProject,
-  CanonicalRecord,
-  CanonicalSignal,
-} from "#records/canonical.ts";
+import type { CanonicalGp, CanonicalRecord } from "#records/canonical.ts";
 import { checkRecord } from "#records/check-record.ts";
 import { fold } from "#records/fold.ts";
 
@@ -16,10 +10,10 @@ import { fold } from "#records/fold.ts";
 const entries = [...inventRecords(demoSize)];
 const records: readonly CanonicalRecord[] = entries.flatMap((entry) => entry.records);
 
-const gps = records.filter((one): one is CanonicalGp => one.record === "gp");
-const principals = records.filter((one): one is CanonicalPrincipal => one.record === "principal");
-const projects = records.filter((one): one is CanonicalProject => one.record === "project");
-const signals = records.filter((one): one is CanonicalSignal => one.record === "signal");
+const gps = records.filter((one) => one.record === "gp");
+const principals = records.filter((one) => one.record === "principal");
+const projects = records.filter((one) => one.record === "project");
+const signals = records.filter((one) => one.record === "signal");
 
 /** How often each value comes up. */
 function tally<T>(values: Iterable<T>): Map<T, number> {

@@ -74,21 +74,13 @@ test("opening a store again changes nothing in its schema", async (t) => {
 });
 
 test("a store written by a newer program, or one before the first release, is refused as such and left byte for byte as it was", async (t) => {
+  const newer = /control\.sqlite.*9999-of-tomorrow.*newer version/;
+  const unreleased =
+    /control\.sqlite was made by a version of gp-records that was never released, .* Nothing was changed\. To keep .* name another place with DATA_DIR .* import every source again/;
   for (const [sql, words] of [
-    [
-      "insert into schema_step values ('9999-of-tomorrow')",
-      /control\.sqlite.*9999-of-tomorrow.*newer version/,
-    ],
-    ...[
-      "update schema_step set name = '0001-accounts-and-keys' where name like '0001-%'",
-      "drop table schema_step",
-    ].map(
-      (sql) =>
-        [
-          sql,
-          /control\.sqlite was made by a version of gp-records that was never released, .* Nothing was changed\. To keep .* name another place with DATA_DIR .* import every source again/,
-        ] as const,
-    ),
+    ["insert into schema_step values ('9999-of-tomorrow')", newer],
+    ["update schema_step set name = '0001-accounts-and-keys' where name like '0001-%'", unreleased],
+    ["drop table schema_step", unreleased],
   ] as const) {
     const dataDir = temporaryFolder(t);
     await (await openControl(dataDir)).close();
