@@ -328,36 +328,15 @@ test("a limit to a GP that went, or to an alias that lost a name, holds for what
   assert.deepEqual(titles.toSorted(), ["Jane Roe sold.", "[withheld] sold.", "[withheld] sold."]);
 });
 
-/** A suppression, and how imports remember its GPs. */
-function remembering(one: Suppression) {
+test("a limit by a name holds for the GP under its next name, and where its id leads, but nowhere else", async (t) => {
+  const catalogue = temporaryCatalogue(t);
+  const one = suppressed("Jane Roe", { gp: "Oak Capital" });
   const rememberGps = async (covered: CoveredGps) => {
     one.gp_ids = [one.gp_ids, ...covered.get(one.number)!].join(" ");
   };
-  return { suppressions: [one], rememberGps };
-}
-
-test("a limit by a person's own number holds at the firm when only sources without the number are read", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const one = suppressed("Jane Roe", { crd: "22" });
-  const kept = remembering(one);
+  const kept = { suppressions: [one], rememberGps };
   await importRecords(catalogue, firms, { ...kept, isDryRun: true });
   assert.equal(one.gp_ids, "");
-  await importRecords(catalogue, firms, { ...kept, nowMilliseconds: day(1) });
-  const awarded = ["oak", "elm"].flatMap((firm) => [
-    principal(`at-${firm}`, [mintId("gp", "own", firm)], { name: "Jane Roe" }),
-    project(`${firm}-court`, { name: `Jane Roe Court`, gps: [mintId("gp", "own", firm)] }),
-  ]);
-  const options = { ...kept, source: "awards", nowMilliseconds: day(2) };
-  await importRecords(catalogue, awarded, options);
-  const named = [...documents(catalogue, "principal"), ...documents(catalogue, "project")]
-    .filter(({ name }) => /Jane Roe/.test(name))
-    .map(({ gps }): string => gps[0].name);
-  assert.deepEqual(named, ["oak Capital", "oak Capital", "oak Capital"]);
-});
-
-test("a limit by a name holds for the GP under its next name, and where its id leads, but nowhere else", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const kept = remembering(suppressed("Jane Roe", { gp: "Oak Capital" }));
   const names = ["oak", "ash", "elm"].map((id) => gp(id));
   const [oak, ash, elm] = names;
   const at = async (number: number, ...gps: object[]) => {
