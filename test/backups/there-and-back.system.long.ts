@@ -213,6 +213,7 @@ test("a place that has an installation is refused, and stays as it is", async (t
   const { refusal, text } = allCommands(here);
   await text("backup", file);
   const restore = (to: string) => refusal(exitCodes.conflict, "restore", file, "--to", to);
+  const misuse = (...to: string[]) => refusal(exitCodes.usage, "restore", file, "--to", ...to);
   const taken = await freshDatabase(t);
   await runSql(taken, "insert into throttle values ('x', 1, 'y')");
   assert.match(
@@ -228,16 +229,13 @@ test("a place that has an installation is refused, and stays as it is", async (t
   await runSql(served, "update instance set seen_at = now() - interval '1 minute'");
   await text("restore", file, "--to", served);
   assert.match(await restore(here), /already has data \(control\.sqlite, /);
+  assert.match(await misuse(here, "--replace"), /--to takes only an empty folder or database/);
   assert.match(
-    await refusal(exitCodes.usage, "restore", file, "--to", here, "--replace"),
-    /--to takes only an empty folder or database/,
-  );
-  assert.match(
-    await refusal(exitCodes.usage, "restore", file, "--to", "postgres://a:secret@b"),
+    await misuse("postgres://a:secret@b"),
     /^error: --to must be a URL such as postgres:[^\n]+\n$/,
   );
   assert.match(
-    await refusal(exitCodes.usage, "restore", file, "--to", taken.replace(/[^/]+$/, "nowhere")),
+    await misuse(taken.replace(/[^/]+$/, "nowhere")),
     /Correct the user, password or database in --to, or admit this login in the server's pg_hba\.conf\.\n$/,
   );
   await runSql(
@@ -245,13 +243,7 @@ test("a place that has an installation is refused, and stays as it is", async (t
     "create database other_encoding encoding 'SQL_ASCII' locale 'C' template template0",
   );
   assert.match(
-    await refusal(
-      exitCodes.usage,
-      "restore",
-      file,
-      "--to",
-      taken.replace(/[^/]+$/, "other_encoding"),
-    ),
+    await misuse(taken.replace(/[^/]+$/, "other_encoding")),
     / has the encoding SQL_ASCII.*, and name it in --to\.\n$/,
   );
   await runSql(served, "drop database other_encoding");

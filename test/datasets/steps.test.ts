@@ -18,7 +18,6 @@ test("a step that cannot be written prevents no publication and no roll-back, an
   const folder = temporaryCatalogue(t);
   const warnings: string[] = [];
   const catalogue = keepingSteps(folder, (sentence) => void warnings.push(sentence));
-  const publications = openPublications(folder.folder);
   const first = await publish(catalogue, 1, [gp("a")]);
   // A file where the folder of steps belongs.
   rmSync(join(folder.folder, "changes"), { recursive: true });
@@ -31,14 +30,10 @@ test("a step that cannot be written prevents no publication and no roll-back, an
   );
   rmSync(join(folder.folder, "changes"));
   await publish(catalogue, 4, [gp("c")]);
-  const listed = publications.list(folder.currentVersion());
-  assert.deepEqual(
-    listed.map(({ version, step }) => [version, step?.changes]),
-    [
-      [first, undefined],
-      [folder.currentVersion(), 2],
-    ],
-  );
+  assert.deepEqual(noted(folder), [
+    [first, undefined],
+    [folder.currentVersion(), 2],
+  ]);
 });
 
 test("a current dataset that is damaged is gone back from without a step", async (t) => {
@@ -53,16 +48,18 @@ test("a current dataset that is damaged is gone back from without a step", async
   writeFileSync(path, bytes);
   assert.equal((await rollBack(catalogue, day(3))).version, first);
   assert.match(warnings.join("\n"), /SHA-256 differs/);
-  const listed = openPublications(folder.folder).list(first);
-  assert.deepEqual(
-    listed.map(({ version, step }) => [version, step?.changes]),
-    [
-      [first, undefined],
-      [second, 2],
-      [first, undefined],
-    ],
-  );
+  assert.deepEqual(noted(folder), [
+    [first, undefined],
+    [second, 2],
+    [first, undefined],
+  ]);
 });
+
+/** Versions that were published, with the number of changes in the step to each. */
+const noted = ({ folder, currentVersion }: Catalogue) =>
+  openPublications(folder)
+    .list(currentVersion())
+    .map(({ version, step }) => [version, step?.changes]);
 
 const publish = async (catalogue: Catalogue, number: number, records: readonly unknown[]) => {
   const order = { nowMilliseconds: day(number), shrinkPercentMax: 100 };
