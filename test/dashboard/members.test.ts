@@ -202,8 +202,10 @@ onFile("to whoever signs in a store that is away is not named", async (t) => {
     Promise.reject(new StoreFault("busy", "/var/lib/gp-records/control.sqlite is locked."));
   const { post } = await openInsideWorker(t, {}, { passwords: { inTurn } });
   const fields = { email: "ada@example.org", password: testPassword };
-  const { status, body } = await post("/account/sign-in", fields);
+  const { status, headers, body } = await post("/account/sign-in", fields);
   assert.equal(status, 503);
-  assert.match(body, /cannot read or write its accounts at the moment/);
+  // The same advice as in the header.
+  assert.match(body, /cannot read or write its accounts at the moment\. Try again; /);
+  assert.ok(headers.some(([name, value]) => name === "retry-after" && value === "1"));
   assert.doesNotMatch(body, /control\.sqlite/);
 });
