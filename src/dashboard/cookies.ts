@@ -6,8 +6,6 @@ import { type AccountRequest, type Reply, seeOther, withHeader } from "./screen.
 
 type CookieName = "session" | "browser";
 
-const browserSeconds = knownBrowserDays * 86_400;
-
 /**
  * Returns a cookie's name. `__Host-` binds the cookie to this host, and browsers accept it only over https. Plain http
  * is for loopback hosts only.
@@ -37,7 +35,7 @@ export const setCookie = (
   name: CookieName,
   value: string,
   isSecure: boolean,
-  maxAge = name === "browser" ? browserSeconds : null,
+  maxAge = name === "browser" ? knownBrowserDays * 86_400 : null,
 ): string =>
   `${nameOf(name, isSecure)}=${value}; Path=/; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}${maxAge === null ? "" : `; Max-Age=${maxAge}`}`;
 

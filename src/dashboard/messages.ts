@@ -28,7 +28,7 @@ export interface PageRequest {
   /** Media type of the bodies that the path takes. */
   bodyType: typeof formType | typeof uploadType;
   /** Headers by lower-case name. */
-  headers: Readonly<Partial<Record<PageHeader, string>>>;
+  headers: Readonly<Partial<Record<(typeof pageRequestHeaders)[number], string>>>;
   /** IP address of the client. */
   address: string;
   /** Time of the request, in ms since 1970. */
@@ -46,7 +46,6 @@ export const pageRequestHeaders = [
   "sec-fetch-site",
   "user-agent",
 ] as const;
-type PageHeader = (typeof pageRequestHeaders)[number];
 
 export interface PageAnswer {
   status: number;

@@ -41,7 +41,6 @@ export interface NumberedBatch {
   batch: Batch;
 }
 
-const noteEveryMilliseconds = minuteMilliseconds;
 /** Time for which a batch gathers records, in ms, unless its chunk is full earlier. */
 const gatherMilliseconds = 1000;
 /** Time without records, in ms, after which an empty batch is sent: old records are removed only after a batch. */
@@ -87,7 +86,7 @@ export function openRecorder(write: (batch: Batch) => void, now: () => number) {
     noteKeyUse(keyId: string, at: number, networkOf?: () => string): void {
       const before = notedAt.get(keyId);
       // If the clock is set back, a key's use is noted at once instead of only after the clock has caught up.
-      if (before !== undefined && at >= before && at - before < noteEveryMilliseconds) return;
+      if (before !== undefined && at >= before && at - before < minuteMilliseconds) return;
       notedAt.set(keyId, at);
       const last_used_at = new Date(at).toISOString();
       keyUse.set(keyId, { key_id: keyId, last_used_at, network: networkOf?.() ?? null });

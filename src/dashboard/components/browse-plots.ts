@@ -86,7 +86,7 @@ const binsOf = (periods: ReturnType<typeof periodsUntil>): Bin[] =>
     return { label, tick, least, most, from: [from], to: [until] };
   });
 
-interface Histogram {
+interface Histogram extends Pick<ColumnPlot, "head" | "measure" | "series" | "format"> {
   /** Filter range that a column's link sets. */
   range: string;
   bins: readonly Bin[];
@@ -99,10 +99,9 @@ interface Histogram {
   finding(columns: readonly Column[]): string;
 }
 type Column = ColumnPlot["columns"][number];
-type Words = Pick<ColumnPlot, "head" | "measure" | "series" | "format">;
 
 /** Returns a plot of records by the bins of their values. Returns null if all sums are 0. */
-function histogram(view: View, given: Histogram & Words): Part {
+function histogram(view: View, given: Histogram): Part {
   const { range, bins, positions, valueAt, seriesOf = () => 0, amountOf = () => 1 } = given;
   const { finding, ...words } = given;
   const sums = bins.map(() => words.series.map(() => 0));

@@ -140,14 +140,9 @@ async function showFeed(request: AccountRequest): Promise<Reply> {
     );
   const tooMany = services.personLimiter.take(followed.id, "feed", monotonicMicroseconds);
   if (tooMany !== null) {
-    const { retryAfterSeconds } = tooMany;
-    return laterReply(
-      request,
-      429,
-      retryAfterSeconds,
-      "Too soon",
-      `A feed can be read once a minute. Try again in ${counted(retryAfterSeconds, "second")}.`,
-    );
+    const { retryAfterSeconds: seconds } = tooMany;
+    const text = `A feed can be read once a minute. Try again in ${counted(seconds, "second")}.`;
+    return laterReply(request, 429, seconds, "Too soon", text);
   }
   const view = readStored(services.model(), followed.kind, followed.query);
   if (view === null)

@@ -18,19 +18,16 @@ import { settingsRoutes } from "./settings.ts";
 import { signInRoutes } from "./sign-in.ts";
 import { usageRoutes } from "./usage.ts";
 
-/** Routes of the pages of single records, by kind. Signals have no such page. */
-const recordPages: Readonly<Record<NamedKind, Route>> = {
-  gp: gpPage,
-  principal: personPage,
-  project: projectPage,
-};
-
 export const routes: readonly Route[] = [
   ...browseRoutes,
   ...changesRoutes,
   ...downloadRoutes,
   ...matchRoutes,
-  ...Object.values(recordPages),
+  ...Object.values({
+    gp: gpPage,
+    principal: personPage,
+    project: projectPage,
+  } satisfies Record<NamedKind, Route>),
   ...searchRoutes,
   ...keysRoutes,
   ...usageRoutes,

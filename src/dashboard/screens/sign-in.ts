@@ -43,7 +43,6 @@ import {
 import type { AccountWorkerSettings } from "#dashboard/messages.ts";
 import {
   type AccountRequest,
-  type Given,
   homePath,
   posting,
   refusal,
@@ -255,7 +254,7 @@ const tokenOf = ({ query, form }: AccountRequest): string =>
  * Returns a function that serves a link. A used, expired or unknown link gets a page that does not say which of these
  * it is. A link that another request uses up meanwhile gets the same page.
  */
-function unlessDead(serve: (request: AccountRequest, link: Link) => Given | Promise<Given>): Serve {
+function unlessDead(serve: (request: AccountRequest, link: Link) => ReturnType<Serve>): Serve {
   return async (request) => {
     const { control, settings } = request.services;
     try {
