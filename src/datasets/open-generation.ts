@@ -23,26 +23,21 @@ export const refusalOf = (path: string, reason: string) =>
 
 /** Opens a generation. @throws DatasetFault that names the file and its fault. */
 export function openGeneration(path: string) {
-  const opened = openAnyFormat(path);
-  const other = otherRules(opened.meta);
-  if (other === undefined) return opened;
-  opened.db.close();
-  throw refusalOf(path, other);
-}
-
-function openAnyFormat(path: string) {
   const found = unread(path);
   if (found !== null) throw new DatasetFault(`${found.fault}. ${found.mend}`);
   let db: DatabaseSync | undefined;
+  let reason: string | undefined;
   try {
     db = new DatabaseSync(immutableUri(path), { readOnly: true });
     const rows = db.prepare("select key, value from meta").all();
     const meta = Object.fromEntries(rows.map(({ key, value }) => [key, value])) as unknown as Meta;
-    return { db, meta };
+    reason = otherRules(meta);
+    if (reason === undefined) return { db, meta };
   } catch (error) {
-    db?.close();
-    throw refusalOf(path, `cannot be read: ${(error as Error).message}`);
+    reason = `cannot be read: ${(error as Error).message}`;
   }
+  db?.close();
+  throw refusalOf(path, reason);
 }
 
 /** Returns the rows of any query as arrays, one by one. */
@@ -64,9 +59,8 @@ export const readSources = (db: DatabaseSync): [name: string, importedAt: string
 /** Reports whether a file has this program's format and fold. Returns false if the file cannot be read. */
 export function isOwnFormat(path: string): boolean {
   try {
-    const { db, meta } = openAnyFormat(path);
-    db.close();
-    return otherRules(meta) === undefined;
+    openGeneration(path).db.close();
+    return true;
   } catch (error) {
     if (error instanceof DatasetFault) return false;
     throw error;
