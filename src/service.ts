@@ -414,7 +414,7 @@ async function followDatasets(
   });
   return {
     look: follower.look,
-    /** Returns the version that should be served, or null if there is none or it cannot be read. */
+    /** Returns the version that should be served, or null if there is none or the pointer to it cannot be read. */
     wanted: () => shared?.wanted() ?? currentOrNull(catalogue),
     /** Reports whether the served version is the wanted one. True also if none is wanted and none is served. */
     isWantedServed: () =>

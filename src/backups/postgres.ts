@@ -210,7 +210,7 @@ async function storeDatasets(session: PostgresSession, folder: string): Promise<
   );
 }
 
-/** Refuses a database in use. @throws BackupFault if it has a running server or rows. */
+/** Refuses a database in use. @throws BackupFault if a server is using it or it has rows. */
 async function refuseTaken(session: PostgresSession, place: string): Promise<void> {
   const found = await session.query<{ name: string }>(
     "select tablename as name from pg_tables where schemaname = current_schema() and tablename = any($1)",

@@ -91,7 +91,7 @@ async function refuseUnfit({ name, gp, cik, crd, reason }: NewSuppression): Prom
     );
   if (masked(reason, [{ name, gp, cik, crd, number: 0, gp_ids: "" }]) !== reason)
     throw usageFault(
-      "The reason must not contain the name, because the audit log keeps the reason. Refer to the request instead, for example by its ticket.",
+      "--reason must not contain the name, because the audit log keeps the reason. Refer to the request instead, for example by its ticket number.",
     );
 }
 

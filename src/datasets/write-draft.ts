@@ -51,7 +51,7 @@ interface DraftRequest {
   path: string;
   /** All records of the generation; the lists are empty afterwards. */
   records: DraftRecords;
-  /** Store of their JSON, cleared afterwards. */
+  /** Store of the records' JSON, cleared afterwards. */
   texts: TextStore;
   /** Names of sources, with the time of the last import that changed each. */
   sources: Iterable<readonly [name: string, importedAt: string]>;

@@ -265,7 +265,7 @@ function factorIn(name: string): number | undefined {
 const areMost = (faulty: readonly string[] = [], cells: readonly string[]) =>
   faulty.length * 2 > cells.length;
 
-/** Returns the decimal mark of the table, or the question for it. Returns undefined if no cell depends on it. */
+/** Returns the decimal mark of the table, or a question if the cells do not decide it. Returns undefined if none needs it. */
 function decimalOf({ numbers, notes }: Draft): string | undefined {
   const [mark, other] = decimalMarks.filter((one) => numbers.has(one));
   if (mark !== undefined && other !== undefined)

@@ -6,7 +6,7 @@ import type { Operation } from "./operation.ts";
 const otherReads = ["vocabulary", "exports", "changes", "explain", "mcp"] as const;
 
 export const explainPath = "/explain";
-export const explainSummary = `Why a ${anyExplained} says what it says: documents, sentences, rules, and what was refused.`;
+export const explainSummary = `Why the record of a ${anyExplained} says what it says: documents, sentences, rules, and the evidence that was refused.`;
 
 /** Name under which a request with a key is counted, logged and recorded. */
 export type ReadName = Operation["name"] | (typeof otherReads)[number];

@@ -232,7 +232,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   "request-timeout": {
     meaning:
-      "The headers of the request did not arrive within 10 seconds, or all of it within 15; `detail` says which. Send the whole request at once.",
+      "The headers did not arrive within 10 seconds, or the whole request did not arrive within 15 seconds; `detail` says which. Send the whole request at once.",
     again: "Yes, on a new connection.",
     example: new Problem(
       "request-timeout",

@@ -37,7 +37,7 @@ type Allowance = Awaited<ReturnType<typeof allowanceOf>>;
 
 /**
  * Returns how many rows of a view a reader may download, and how many requests the download counts as. A member gets at
- * most 10,000 rows, and no more than the account's quota allows. Anybody else gets at most 100 rows, and `requests` is
+ * most 10,000 rows, and no more than the account's quota allows. Anybody else gets at most 100 rows. Their `requests` is
  * null, because the download counts as a page view.
  * @param total number of rows in the view.
  */

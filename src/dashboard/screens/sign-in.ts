@@ -224,7 +224,7 @@ export function mail(
   return settings.isDemo ? own.base + url.slice(settings.linkBase.length) : null;
 }
 
-/** Returns the page after a link was asked for. @param demoLink link to show in a demo; null if there is none. */
+/** Returns the page to show after a link was requested. @param demoLink link to show in a demo; null if there is none. */
 export function mailedPage(request: Shown, email: string, demoLink: string | null): string {
   const address = html`<strong class="name">${email}</strong>`;
   if (demoLink !== null)
