@@ -329,13 +329,18 @@ async function statusCases(it: CaseOf, service: TestService): Promise<void> {
   const { port, key } = service;
   const path = "/fetch-gp?gp_name=northwind";
 
-  await it("C08 · whoever sends nothing, half a head or a line now and then gets a 408 and the end of the connection, within 20 seconds by the time-outs that are set", async () => {
+  await it("C08 · whoever sends nothing, half a head, half a form or a line now and then gets a 408 and the end of the connection, within 20 seconds by the time-outs that are set", async () => {
     const { server } = service;
     assert.ok(timeouts.request + timeouts.checkEvery <= 20_000);
     assert.equal(server.headersTimeout, timeouts.headers);
     assert.equal(server.requestTimeout, timeouts.request);
     Object.assign(server, { headersTimeout: 50, requestTimeout: 50 });
-    const waiting = ["", "GET /health HTTP/1.1\r\nHo", "GET /health HTTP/1.1\r\nHost: x\r\n"];
+    const waiting = [
+      "",
+      "GET /health HTTP/1.1\r\nHo",
+      "GET /health HTTP/1.1\r\nHost: x\r\n",
+      "POST /account/sign-in HTTP/1.1\r\nHost: x\r\nContent-Length: 30\r\n\r\na=b",
+    ];
     const texts = waiting.map(async (sent, i) => {
       const socket = connect(port, "127.0.0.1");
       let text = "";

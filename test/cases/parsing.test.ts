@@ -75,8 +75,10 @@ async function framingCases(it: CaseOf, service: OwnProcess): Promise<void> {
       await assertRefused(`${asked}${lines}\r\n`, JSON.stringify(lines));
     await assertRefused("GET /health HTTP/1.1\nHost: x\n\n", "bare LF");
     await assertRefused("GET /health HTTP/1.1\r\nHost: x\r\n\n", "bare LF at the end");
+    await assertRefused("GET /health\r\nHost: x\r\n\r\n", "no version");
+    await assertRefused(requestText("/%ff", { headers: ["Transfer-Encoding: gzip"] }), "no target");
     const lines = await linesSinceLast();
-    assert.equal(lines.length, 28);
+    assert.equal(lines.length, 30);
     assert.doesNotMatch(lines.join(), /smuggled|docs/);
   });
 

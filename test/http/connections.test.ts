@@ -130,16 +130,6 @@ async function firstOf<V>(map: ReadonlyMap<unknown, V>): Promise<V> {
   }
 }
 
-test("a connection that sends half a form is ended with a 408", async (t) => {
-  const { port } = await openHttpServer(t, {}, brief);
-  const form = await open(t, port);
-  form.write("POST /account/sign-in HTTP/1.1\r\nHost: x\r\nContent-Length: 30\r\n\r\na=b");
-  const text = await readAll(form);
-  assert.match(text, /^HTTP\/1\.1 408 Request Timeout\r\n/);
-  assert.match(text, /"code":"request-timeout"/);
-  assert.match(text, /\r\nconnection: close\r\n/i);
-});
-
 test("a connection is idle for so long after an answer, then it is closed", async (t) => {
   const { port } = await openHttpServer(t, {}, brief);
   const socket = await open(t, port);

@@ -8,18 +8,6 @@ import { assertProblem } from "../support/problem-answer.ts";
 import { askBytes, requestText, sendRaw, statusesIn } from "../support/raw-client.ts";
 import { startService } from "../support/service.ts";
 
-test("what cannot be read is the last of its connection, and says so", async (t) => {
-  const { port } = await startService(t);
-  for (const bytes of [
-    "GET /%ff HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n",
-    "GET /fetch-gp\r\nHost: x\r\n\r\n",
-  ]) {
-    const { headers, text } = await sendRaw(port, bytes + requestText("/health"));
-    assert.deepEqual(statusesIn(text), [400], bytes);
-    assert.equal(headers["connection"], "close", bytes);
-  }
-});
-
 test("a client that closes its side is told of what cannot be read behind its requests", async (t) => {
   const { port, key } = await startService(t);
   const whole = requestText("/fetch-gp?gp_name=northwind", { key }).repeat(2);
