@@ -112,8 +112,8 @@ test("each quota is set by itself and goes back to the default by itself", async
 
 test("a quota the limiter cannot count is refused by the name of its window", async (t) => {
   const { control, create } = await openAccounts(t);
-  await create("Acme", { day: quotaMax });
-  for (const day of [0, -1, 1.5, Number.NaN, quotaMax + 1])
+  await create("Acme", { minute: 1, day: quotaMax });
+  for (const day of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, quotaMax + 1])
     await assert.rejects(
       setQuotas(control, "Acme", { day }, noon),
       /quota per day must be a whole number from 1 to 1000000/,

@@ -12,7 +12,7 @@ import {
   shrink,
   type SlidingLog,
 } from "#limits/memory-counters.ts";
-import { defaultQuotas, quotaFault, type Quotas } from "#limits/policy.ts";
+import { defaultQuotas, type Quotas } from "#limits/policy.ts";
 import { inMemory, runLives } from "../support/limits-life.ts";
 import { clockOf, day, hour, openWorld } from "../support/limits-world.ts";
 
@@ -126,20 +126,4 @@ test("the monotonic clock is the same in every process of a boot, in whole micro
 
 test("on Linux the boot is known by its id", { skip: process.platform !== "linux" }, () => {
   assert.match(systemClock().bootId ?? "", /^[0-9a-f-]{36}$/);
-});
-
-test("a quota is a whole number from 1 to 1,000,000", () => {
-  for (const usable of [1, 60, 1_000_000]) assert.equal(quotaFault(usable), undefined);
-  for (const unusable of [
-    0,
-    -1,
-    1.5,
-    1_000_001,
-    Number.NaN,
-    Number.POSITIVE_INFINITY,
-    "60",
-    null,
-    undefined,
-  ])
-    assert.equal(quotaFault(unusable), "must be a whole number from 1 to 1000000");
 });
