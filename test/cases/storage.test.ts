@@ -7,8 +7,9 @@ import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { timeOf } from "#datasets/generation.ts";
+import { startProgram } from "../../bench/program.ts";
 import { cast } from "../support/cast.ts";
-import { commandDone, mainPath, outcomeOf } from "../support/command-line.ts";
+import { commandDone } from "../support/command-line.ts";
 import { importRecords } from "../support/dataset.ts";
 import { eventually } from "../support/eventually.ts";
 import { newKey, type OwnProcess, startOwnProcess } from "../support/own-process.ts";
@@ -145,18 +146,10 @@ async function silentClientCases(
 
 const limitsOf = (pid: number) => readFileSync(`/proc/${pid}/limits`, "utf8");
 
-const accountWithoutRoom = (dataDir: string) =>
-  outcomeOf(
-    "/bin/sh",
-    [
-      "-c",
-      'ulimit -f 0; exec "$0" "$@"',
-      process.execPath,
-      mainPath,
-      ..."accounts create --name Late".split(" "),
-    ],
-    { ...process.env, DATA_DIR: dataDir },
-  );
+function accountWithoutRoom(dataDir: string) {
+  const under = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh"];
+  return startProgram(["accounts", "create", "--name", "Late"], { dataDir, under }).ended;
+}
 
 /** Requests of an account in the request log, which is written a second behind and made with the first of them. */
 async function recordedCount(dataDir: string, account: string): Promise<number> {

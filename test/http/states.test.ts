@@ -58,29 +58,20 @@ test("a service that stops gives back its folder, even if a part of it cannot be
 test("the log names a request by the path it was answered on, also where its method was wrong or a route serves many paths", async (t) => {
   const { get, log } = await openHttpServer(t);
   const asked = [
-    ["GET", "/docs?a=gpr_secret"],
-    ["GET", "/v1/vocabulary"],
-    ["GET", "/errors/not-acceptable"],
-    ["POST", "/docs"],
-    ["PUT", "/v1/fetch-gp"],
-    ["PUT", "/changes/a..b"],
-    ["GET", `/changes/${"a".repeat(200)}/b`],
-    ["GET", `/${"a".repeat(200)}`],
+    ["GET", "/docs?a=gpr_secret", "/docs 200"],
+    ["GET", "/v1/vocabulary", "/v1/vocabulary 200"],
+    ["GET", "/errors/not-acceptable", "/errors/not-acceptable 200"],
+    ["POST", "/docs", "/docs 405"],
+    ["PUT", "/v1/fetch-gp", "/v1/fetch-gp 405"],
+    ["PUT", "/changes/a..b", "/changes/* 405"],
+    ["GET", `/changes/${"a".repeat(200)}/b`, "/changes/* 404"],
+    ["GET", `/${"a".repeat(200)}`, "unknown 404"],
   ] as const;
   for (const [method, path] of asked) await get(path, {}, method);
-  const logged = log.map((line) => JSON.parse(line));
+  const lines = log.map((line) => JSON.parse(line));
   assert.deepEqual(
-    logged.map(({ path, status }) => [path, status]),
-    [
-      ["/docs", 200],
-      ["/v1/vocabulary", 200],
-      ["/errors/not-acceptable", 200],
-      ["/docs", 405],
-      ["/v1/fetch-gp", 405],
-      ["/changes/*", 405],
-      ["/changes/*", 404],
-      ["unknown", 404],
-    ],
+    lines.map(({ path, status }) => `${path} ${status}`),
+    asked.map(([, , logged]) => logged),
   );
 });
 
