@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { completeSignUp } from "#accounts/credentials.ts";
@@ -7,11 +7,13 @@ import { openPasswords } from "#accounts/passwords.ts";
 import { exitCodes } from "#cli/command-fault.ts";
 import { prepareDemo } from "#cli/demo.ts";
 import { openControl } from "#store/stores.ts";
+import { gp } from "../datasets/published.ts";
 import { allCommands, listCommands } from "../support/all-commands.ts";
 import { noon } from "../support/control.ts";
 import { changeDatabase } from "../support/damage.ts";
 import { secWorld } from "../support/fake-sec.ts";
 import { writeFilingFolder } from "../support/filing-folder.ts";
+import { linesOf } from "../support/json-lines.ts";
 import { cheap, clientAt, goodPassword } from "../support/people.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -27,8 +29,7 @@ async function openWorld(t: TestContext) {
   const commands = allCommands(dataDir, { CONTACT: "ops@example.com" });
   const records = (...ids: string[]) => {
     const path = join(folder, `${ids.join("-")}.ndjson`);
-    const lines = ids.map((id) => `${JSON.stringify({ record: "gp", id, name: `GP ${id}` })}\n`);
-    writeFileSync(path, lines.join(""));
+    writeFileSync(path, linesOf(...ids.map((id) => gp(id))));
     return path;
   };
   return { t, folder, dataDir, records, ...commands };
@@ -70,19 +71,15 @@ const walks: Record<string, ReturnType<typeof does> | null> = {
     text("import ndjson --source own", records("a")),
   ),
   "import csv": does(["dataset.published"], async ({ folder, text }) => {
-    writeFileSync(join(folder, "rows.csv"), "Name\nBirch\n");
-    writeFileSync(join(folder, "map.json"), JSON.stringify(mapping));
-    await text(
-      "import csv --source rows",
-      join(folder, "rows.csv"),
-      "--map",
-      join(folder, "map.json"),
-    );
+    const [rows, map] = [join(folder, "rows.csv"), join(folder, "map.json")];
+    writeFileSync(rows, "Name\nBirch\n");
+    writeFileSync(map, JSON.stringify(mapping));
+    await text("import csv --source rows", rows, "--map", map);
   }),
-  "import sec": does(["dataset.published"], async ({ folder, text }) => {
-    mkdirSync(join(folder, "sec"));
-    await writeFilingFolder(join(folder, "sec"), { size: 2 });
-    await text("import sec", join(folder, "sec"));
+  "import sec": does(["dataset.published"], async ({ t, text }) => {
+    const folder = temporaryFolder(t);
+    await writeFilingFolder(folder, { size: 2 });
+    await text("import sec", folder);
   }),
   "sync sec": does(["dataset.published"], async ({ t, text }) => {
     const { sec, folder } = await secWorld(t);
@@ -203,17 +200,13 @@ test("what is refused, repeated or only tried leaves no entry", async (t) => {
 
 test("the demo's own doings are the service's, not the operator's", async (t) => {
   const { dataDir, json } = await openWorld(t);
-  const context = {
-    environment: { DATA_DIR: dataDir },
-    now: () => noon,
-    print: assert.fail,
-    reportError: assert.fail,
-  };
-  const size = { gps: 3, principals: 3, signals: 3, projects: 3 };
-  await prepareDemo(context, size as any);
+  const context = { environment: { DATA_DIR: dataDir }, now: () => noon };
+  const silent = { ...context, print: assert.fail, reportError: assert.fail };
+  const size = { seed: 1, gps: 3, principals: 3, signals: 3, projects: 3 };
+  await prepareDemo(silent, size);
   // A key that nobody can show any more gives way to another.
   rmSync(join(dataDir, "demo.key"));
-  await prepareDemo(context, size as any);
+  await prepareDemo(silent, size);
   const entries = await json("audit list");
   assert.deepEqual(
     entries.map(({ action }: any) => action),

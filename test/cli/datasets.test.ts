@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { listAudit } from "#store/audit.ts";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { openControl } from "#store/stores.ts";
+import { gp } from "../datasets/published.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { importRecords, storeOf } from "../support/dataset.ts";
+import { linesOf, readLines } from "../support/json-lines.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const acme = { record: "gp", id: "acme", name: "Acme Capital" };
-const birch = { record: "gp", id: "birch", name: "Birch Partners" };
+const [acme, birch] = [gp("acme"), gp("birch")];
 
 /** A data folder with two datasets: one of one GP, and the current one of two. */
 async function twoDatasets(t: TestContext) {
@@ -86,25 +87,19 @@ test("datasets list tells which datasets are staged, and which of them lack what
     (await importRecords(catalogue, [acme, birch, { ...acme, id }], { isStaged: true })).staged!;
   const { version } = await stage("x");
   await stage("y");
-  const states = async () =>
-    (await text("datasets list"))
-      .trimEnd()
-      .split("\n")
-      .slice(1)
-      .map((line) => line.split(/  +/)[2]);
+  const states = async () => {
+    const [, ...lines] = (await text("datasets list")).trimEnd().split("\n");
+    return lines.map((line) => line.split(/  +/)[2]);
+  };
   assert.deepEqual(await states(), ["2026-11-20T03:00:00Z", "current", "staged", "staged"]);
   await text("datasets publish", version);
   assert.deepEqual((await states()).slice(2), ["current", "staged, outdated"]);
   const rows = (await json("datasets list")) as { staged: boolean; outdated: boolean }[];
-  assert.deepEqual(
-    rows.map(({ staged, outdated }) => [staged, outdated]),
-    [
-      [false, false],
-      [false, false],
-      [false, false],
-      [true, true],
-    ],
-  );
+  for (const member of ["staged", "outdated"] as const)
+    assert.deepEqual(
+      rows.map((row) => row[member]),
+      [false, false, false, true],
+    );
 });
 
 test("without any dataset the commands say so and how to make one", async (t) => {
@@ -126,9 +121,8 @@ test("without any dataset the commands say so and how to make one", async (t) =>
 });
 
 test("while an import runs no dataset is chosen, but all can be looked at", async (t) => {
-  const { dataDir, newer, refusal, current } = await twoDatasets(t);
-  const folder = openCatalogue(join(dataDir, "datasets"));
-  t.after(await storeOf(folder, Date.now()).take());
+  const { catalogue, newer, refusal, current } = await twoDatasets(t);
+  t.after(await storeOf(catalogue, Date.now()).take());
   for (const args of [["rollback"], ["publish", newer], ["pin", newer], ["prune"]])
     assert.match(
       await refusal(exitCodes.busy, "datasets", ...args),
@@ -142,12 +136,12 @@ async function published(t: TestContext, count: number, settings: Record<string,
   const dataDir = temporaryFolder(t);
   const catalogue = openCatalogue(join(dataDir, "datasets"));
   for (let i = 0; i < count; i++)
-    await importRecords(catalogue, [{ record: "gp", id: "a", name: `GP ${i}` }]);
+    await importRecords(catalogue, [{ ...acme, id: "a", name: `GP ${i}` }]);
   const all = catalogue.versions();
   const left = () => catalogue.versions();
-  const importing = async (name: string) => {
+  const importing = (name: string) => {
     const file = join(dataDir, "records.ndjson");
-    writeFileSync(file, JSON.stringify({ record: "gp", id: "a", name }));
+    writeFileSync(file, linesOf({ ...acme, id: "a", name }));
     return ["import ndjson --source own", file];
   };
   return { dataDir, catalogue, all, left, importing, ...allCommands(dataDir, settings) };
@@ -194,16 +188,16 @@ test("prune keeps as many datasets as DATASETS_KEEP says unless told otherwise, 
 test("an import removes what DATASETS_KEEP does not cover any more, says so and notes it, and one that publishes nothing removes nothing", async (t) => {
   const settings = { DATASETS_KEEP: "3" };
   const { dataDir, catalogue, all, left, text, json, importing } = await published(t, 4, settings);
-  await text(...(await importing("GP 3")));
-  await text(...(await importing("new")), "--dry-run");
+  await text(...importing("GP 3"));
+  await text(...importing("new"), "--dry-run");
   assert.equal(left().length, 4);
-  const { pruned: none, version: staged } = await json(...(await importing("other")), "--stage");
+  const { pruned: none, version: staged } = await json(...importing("other"), "--stage");
   assert.deepEqual([none, left().length], [[], 5]);
   catalogue.remove(staged);
-  const out = await text(...(await importing("new")));
+  const out = await text(...importing("new"));
   assert.match(out, /\nDeleted 2 datasets older than the newest 3 \(DATASETS_KEEP\) and freed /);
   assert.deepEqual(left().slice(0, 2), all.slice(2));
-  const { pruned, version } = await json(...(await importing("newer")));
+  const { pruned, version } = await json(...importing("newer"));
   assert.deepEqual(pruned, [all[2]]);
   assert.equal(left().at(-1), version);
   assert.deepEqual(
@@ -229,7 +223,7 @@ test("a dataset that cannot be removed is reported, and the publication is a suc
   const path = catalogue.pathOf(all[0]!);
   rmSync(path);
   mkdirSync(join(path, "not-empty"), { recursive: true });
-  const { exitCode, err } = await start(...(await importing("new")));
+  const { exitCode, err } = await start(...importing("new"));
   assert.equal(exitCode, exitCodes.done);
   assert.match(
     err,
@@ -246,7 +240,7 @@ test("a dataset that cannot be removed is reported, and the publication is a suc
 test("a dataset whose facts cannot be read stays, and the other old ones are removed", async (t) => {
   const { all, left, start, importing, catalogue } = await published(t, 4, { DATASETS_KEEP: "1" });
   writeFileSync(join(catalogue.folder, `${all[1]}.json`), "{");
-  const { exitCode, err } = await start(...(await importing("new")));
+  const { exitCode, err } = await start(...importing("new"));
   assert.equal(exitCode, exitCodes.done, err);
   assert.deepEqual(left(), [all[1], all[3], catalogue.currentVersion()]);
 });
@@ -281,19 +275,17 @@ test("a dataset is pinned and let go by name, is listed as pinned, and prune nam
   ]);
 });
 
-const gpOf = (id: string, rest: object = {}) => ({ record: "gp", id, name: `GP ${id}`, ...rest });
-
 /** From two GPs to six: one is gone, one has moved, five are new. */
 async function fromTwoToSix(t: TestContext) {
   const dataDir = temporaryFolder(t);
   const catalogue = openCatalogue(join(dataDir, "datasets"));
-  const { published: from } = await importRecords(catalogue, [gpOf("gone"), gpOf("moved")]);
-  const { published: to } = await importRecords(catalogue, [
-    gpOf("moved", { hq_city: "Reno", hq_state: "NV" }),
-    ...["a", "b", "c", "d", "e"].map((id) => gpOf(id)),
-  ]);
+  const { published: from } = await importRecords(catalogue, [gp("gone"), gp("moved")]);
+  const others = ["b", "c", "d", "e"].map((id) => gp(id));
+  const there = [gp("moved", { hq_city: "Reno", hq_state: "NV" }), ...others];
+  const { published: to } = await importRecords(catalogue, [...there, gp("a")]);
   const args = ["datasets", "diff", from!.version, to!.version];
-  return { dataDir, args, from: from!.version, to: to!.version, ...allCommands(dataDir) };
+  const commands = allCommands(dataDir);
+  return { catalogue, there, args, from: from!.version, to: to!.version, ...commands };
 }
 
 test("a difference is told in counts by kind", async (t) => {
@@ -305,21 +297,16 @@ test("a difference is told in counts by kind", async (t) => {
 });
 
 test("without versions the current dataset is compared with the one before, and merged GPs are told with the one they are now", async (t) => {
-  const { dataDir, from, to, text, json } = await fromTwoToSix(t);
-  const catalogue = openCatalogue(join(dataDir, "datasets"));
-  const { published } = await importRecords(catalogue, [
-    gpOf("moved", { former_ids: ["a"], hq_city: "Reno", hq_state: "NV" }),
-    ...["b", "c", "d", "e"].map((id) => gpOf(id)),
-  ]);
+  const { catalogue, there, from, to, text, json } = await fromTwoToSix(t);
+  const [moved, ...others] = there;
+  const records = [{ ...moved, former_ids: ["a"] }, ...others];
+  const { published } = await importRecords(catalogue, records);
   const merge = await json("datasets diff");
   assert.deepEqual([merge.from, merge.to], [to, published!.version]);
   assert.deepEqual(merge.counts.gp, { added: 0, changed: 1, removed: 0, merged: 1 });
-  const merged = (await text("datasets diff --ndjson"))
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line))
-    .find(({ change }) => change === "merged");
-  assert.equal(merged.record.name, "GP a");
+  const changes = readLines(await text("datasets diff --ndjson"));
+  const merged = changes.find(({ change }) => change === "merged");
+  assert.equal(merged.record.name, "a");
   assert.match(merged.into, /^gp_\w+$/);
   assert.equal((await json("datasets diff", from)).to, published!.version);
 });
@@ -329,14 +316,11 @@ test("--json gives the counts, --ndjson every change on a line", async (t) => {
   const summary = await json(...args);
   assert.deepEqual([summary.from, summary.to], [from, to]);
   assert.deepEqual(summary.counts.gp, { added: 5, changed: 1, removed: 1, merged: 0 });
-  const all = (await text(...args, "--ndjson"))
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line));
+  const all = readLines(await text(...args, "--ndjson"));
   assert.equal(all.length, 7);
   const { before, after, record } = all.find(({ change }) => change === "changed");
   assert.deepEqual([before.hq_city, before.hq_state], [null, null]);
-  assert.deepEqual([after.hq_city, after.hq_state, record.name], ["Reno", "NV", "GP moved"]);
+  assert.deepEqual([after.hq_city, after.hq_state, record.name], ["Reno", "NV", "moved"]);
   assert.equal((await start(...args, "--ndjson", "--json")).exitCode, exitCodes.usage);
 });
 
@@ -348,4 +332,30 @@ test("datasets that are equal are said to be so, and one that is not there ends 
   );
   assert.equal(await text("datasets diff", from, from, "--ndjson"), "");
   assert.match(await refusal(exitCodes.conflict, "datasets diff", from, "x"), /no dataset 'x'/);
+});
+
+test("verify tells of every dataset, and ends with 6 naming the file that is damaged and the mend", async (t) => {
+  const { catalogue, older, newer, text, start, json, refusal } = await twoDatasets(t);
+  assert.equal(await text("datasets verify"), `${older}  sound\n${newer}  sound, current\n`);
+
+  const file = catalogue.pathOf(older);
+  truncateSync(file, 40_000);
+  const { exitCode, out, err } = await start("datasets verify");
+  assert.equal(exitCode, exitCodes.unhealthy);
+  assert.equal(
+    err,
+    "error: 1 of 2 datasets has a fault. The output says what is wrong with each, and what to do.\n",
+  );
+  assert.match(
+    out,
+    new RegExp(
+      `^${older}  ${file} is not the file that was published: .*\n  This dataset is not the current one\\. Put `,
+    ),
+  );
+  const [check] = JSON.parse((await start("datasets verify --json")).out);
+  assert.deepEqual(Object.keys(check), ["version", "file", "current", "fault", "mend"]);
+
+  assert.equal((await start("datasets verify", older)).exitCode, exitCodes.unhealthy);
+  assert.equal((await json("datasets verify", newer))[0].fault, null);
+  assert.match(await refusal(exitCodes.conflict, "datasets verify x"), /no dataset 'x'/);
 });

@@ -3,13 +3,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { createServer, request as forward } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { hasPython } from "../clients/each-client.ts";
 import { checkTypes, packClient, run } from "../clients/packed.ts";
 import { publish, records, servedBy } from "../clients/publish.ts";
+import { readLines } from "../support/json-lines.ts";
+import { listenFor } from "../support/ports.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -37,44 +38,41 @@ async function proxy(t: TestContext, service: TestService, before: (number: numb
       response.writeHead(statusCode, received);
       answer.pipe(response);
     }).end();
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, statuses, versions };
+  return { url: `http://127.0.0.1:${await listenFor(t, server)}`, statuses, versions };
 }
-
-type Program = (env: Record<string, string>) => Promise<string>;
 
 /** That the file has exactly the records that are served. */
 async function assertHolds(folder: string, service: TestService): Promise<void> {
   const served = await servedBy(service);
-  const [head, ...lines] = readFileSync(join(folder, "mirror.ndjson"), "utf8")
-    .trimEnd()
-    .split("\n");
-  assert.equal(JSON.parse(head!).version, served.version);
+  const [head, ...lines] = readLines(readFileSync(join(folder, "mirror.ndjson"), "utf8"));
+  assert.equal(head.version, served.version);
   const saved: Record<string, any[]> = { gp: [], principal: [], signal: [], project: [] };
-  for (const line of lines) {
-    const { kind, record } = JSON.parse(line);
-    saved[kind]!.push(record);
-  }
+  for (const { kind, record } of lines) saved[kind]!.push(record);
   for (const of of Object.values(saved)) of.sort((a, b) => (a.id < b.id ? -1 : 1));
   assert.deepEqual(saved, served.records);
 }
 
-/** Runs the program through its life; it writes `mirror.ndjson` into `folder`. */
-async function assertMirrors(t: TestContext, folder: string, program: Program): Promise<void> {
+/** A program that writes `mirror.ndjson` into a folder. */
+interface Mirror {
+  folder: string;
+  command: readonly [string, ...string[]];
+}
+
+const environment = { PYTHONPATH: resolve("clients/python"), PYTHONDONTWRITEBYTECODE: "1" };
+
+/** Runs the program through its life. */
+async function assertMirrors(t: TestContext, { folder, command }: Mirror): Promise<void> {
   const service = await startService(t, { records: records(250) });
   const { key } = await service.newKey({ quotas: { minute: 4 } });
   const { url, statuses, versions } = await proxy(t, service, async (number) => {
     if (number === 3) await publish(service, records(350, "Another closes"));
     if (number === 7) await publish(service, "roll back");
   });
-  const env = { GP_RECORDS_URL: url, GP_RECORDS_KEY: key };
+  const env = { ...environment, GP_RECORDS_URL: url, GP_RECORDS_KEY: key };
+  const [first, ...args] = command;
   const assertEqual = async (printed: RegExp) => {
-    assert.match(await program(env), printed);
+    assert.match(await run(first, args, { cwd: folder, env }), printed);
     await assertHolds(folder, service);
   };
   await assertEqual(/, by pages: 270 records\n$/);
@@ -88,20 +86,12 @@ async function assertMirrors(t: TestContext, folder: string, program: Program): 
 }
 
 /** Two at once, a third that is killed while it reads an export, and one whose disk is full, leave what the next one goes on from. */
-async function assertSurvives(
-  t: TestContext,
-  folder: string,
-  command: readonly [string, ...string[]],
-) {
+async function assertSurvives(t: TestContext, { folder, command }: Mirror): Promise<void> {
   const service = await startService(t, { records: records(250), settings: { EXPORTS: "on" } });
   const { key } = await service.newKey({ quotas: { minute: 1000 } });
-  const begin = (url: string, [first, ...more]: readonly [string, ...string[]] = command) => {
-    const env = { ...process.env, GP_RECORDS_URL: url, GP_RECORDS_KEY: key };
-    const child = spawn(first, more, {
-      cwd: folder,
-      env: { ...env, PYTHONPATH: resolve("clients/python"), PYTHONDONTWRITEBYTECODE: "1" },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+  const begin = (url: string, [first, ...more] = command) => {
+    const env = { ...process.env, ...environment, GP_RECORDS_URL: url, GP_RECORDS_KEY: key };
+    const child = spawn(first, more, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
     const said = { printed: text(child.stdout), errors: text(child.stderr) };
     return { child, ...said, ended: once(child, "exit") };
   };
@@ -136,32 +126,31 @@ async function assertSurvives(
   );
 }
 
-test("the example of a mirror in TypeScript leaves a whole copy where two of it run at once, a third is killed and the disk is full", async (t) => {
+async function typeScriptMirror(t: TestContext): Promise<Mirror> {
   const { folder } = await packClient(t);
   cpSync("examples/mirror.ts", join(folder, "mirror.mts"));
-  await assertSurvives(t, folder, [process.execPath, "mirror.mts"]);
+  return { folder, command: [process.execPath, "mirror.mts"] };
+}
+
+const pythonMirror = (t: TestContext): Mirror => ({
+  folder: temporaryFolder(t),
+  command: ["python3", resolve("examples/mirror.py")],
+});
+
+test("the example of a mirror in TypeScript leaves a whole copy where two of it run at once, a third is killed and the disk is full", async (t) => {
+  await assertSurvives(t, await typeScriptMirror(t));
 });
 
 test("the example of a mirror in Python leaves a whole copy where two of it run at once, a third is killed and the disk is full", async (t) => {
-  if (!hasPython(t)) return;
-  const folder = temporaryFolder(t);
-  await assertSurvives(t, folder, ["python3", resolve("examples/mirror.py")]);
+  if (hasPython(t)) await assertSurvives(t, pythonMirror(t));
 });
 
 test("the example of a mirror in TypeScript ends with the records of one dataset, through a publication, a roll-back and 429s", async (t) => {
-  const { folder } = await packClient(t);
-  cpSync("examples/mirror.ts", join(folder, "mirror.mts"));
-  await checkTypes(folder, ["mirror.mts"]);
-  await assertMirrors(t, folder, (env) =>
-    run(process.execPath, ["mirror.mts"], { cwd: folder, env }),
-  );
+  const mirror = await typeScriptMirror(t);
+  await checkTypes(mirror.folder, ["mirror.mts"]);
+  await assertMirrors(t, mirror);
 });
 
 test("the example of a mirror in Python ends with the records of one dataset, through a publication, a roll-back and 429s", async (t) => {
-  if (!hasPython(t)) return;
-  const folder = temporaryFolder(t);
-  const python = { PYTHONPATH: resolve("clients/python"), PYTHONDONTWRITEBYTECODE: "1" };
-  await assertMirrors(t, folder, (env) =>
-    run("python3", [resolve("examples/mirror.py")], { cwd: folder, env: { ...env, ...python } }),
-  );
+  if (hasPython(t)) await assertMirrors(t, pythonMirror(t));
 });

@@ -5,6 +5,7 @@ import { readCsv } from "#importers/csv.ts";
 import { readNdjson } from "#importers/json.ts";
 import { readMapping } from "#importers/read-mapping.ts";
 import { checkRecord } from "#records/check-record.ts";
+import { readLines } from "../support/json-lines.ts";
 import { csvEntries, writtenFile } from "./written-file.ts";
 
 const mappings = {
@@ -24,10 +25,9 @@ for (const [name, title] of Object.entries(mappings))
         [...faults, ...[...records, ...namedGps].flatMap((record) => checkRecord(record))],
         [],
       );
-    const expected = readFileSync(table.replace(/csv$/, "ndjson"), "utf8").trimEnd().split("\n");
     assert.deepEqual(
       entries.map(({ line, records, namedGps }) => ({ line, records, namedGps })),
-      expected.map((line) => JSON.parse(line)),
+      readLines(readFileSync(table.replace(/csv$/, "ndjson"), "utf8")),
     );
   });
 
@@ -56,10 +56,7 @@ test("the mapping on the page makes of the table on the page the records on the 
 });
 
 test("each option and format the page tells of is one of the schema, and none is left out", () => {
-  const schema = readFileSync(
-    new URL("../../examples/mappings/mapping.schema.json", import.meta.url),
-    "utf8",
-  );
+  const schema = readFileSync("examples/mappings/mapping.schema.json", "utf8");
   const { properties, $defs } = JSON.parse(schema);
   const names = [
     ...Object.keys(properties),

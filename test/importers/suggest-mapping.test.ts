@@ -7,6 +7,7 @@ import { fieldsOf, neededIn } from "#importers/mapping.ts";
 import { suggestMapping } from "#importers/suggest-mapping.ts";
 import { recordKinds } from "#records/kinds.ts";
 import { allCommands } from "../support/all-commands.ts";
+import { readLines } from "../support/json-lines.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { faultOf, writtenFile } from "./written-file.ts";
 
@@ -34,12 +35,8 @@ const answers: Record<string, string> = { Frozen: "on_hold", "05.06.2032": "dmy"
 
 /** Sets a value at a path of a mapping, such as `records[0].fields.status.values["Frozen"]`. */
 function setAt(mapping: any, path: string, value: unknown): void {
-  const steps = Array.from(
-    path.matchAll(/\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.[\]]+)/g),
-    (one) => {
-      return one[1] ?? one[2] ?? one[3]!;
-    },
-  );
+  const found = path.matchAll(/\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.[\]]+)/g);
+  const steps = Array.from(found, ([, quoted, number, name]) => quoted ?? number ?? name!);
   const last = steps.pop()!;
   steps.reduce((at, step) => at[step], mapping)[last] = value;
 }
@@ -80,11 +77,8 @@ test("a messy table is published in three tries by what --suggest and the messag
   assert.equal(published.exitCode, exitCodes.done, published.out + published.err);
   assert.doesNotMatch(published.out, /legal form/);
   await json("export --format ndjson -o", folder);
-  const recordsOf = (kind: string): any[] =>
-    readFileSync(join(folder, `${kind}.ndjson`), "utf8")
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line));
+  const recordsOf = (kind: string) =>
+    readLines(readFileSync(join(folder, `${kind}.ndjson`), "utf8"));
   const names = new Map(recordsOf("gp").map(({ id, name }) => [id, name]));
   assert.deepEqual(new Set(names.values()), new Set(["Bluefin Homes, Inc.", "Café Partners"]));
   assert.deepEqual(

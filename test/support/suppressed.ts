@@ -9,6 +9,7 @@ import { allCommands } from "./all-commands.ts";
 import { day, noon } from "./control.ts";
 import { filesUnder } from "./files-under.ts";
 import type { StorePlace } from "./for-each-store.ts";
+import { linesOf } from "./json-lines.ts";
 import { runSql } from "./postgres.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -32,7 +33,7 @@ export function openPlace({ dataDir, databaseUrl }: StorePlace, folder: string) 
   const commands = allCommands(dataDir, settings, () => noon + day * days++);
   const fileOf = (records: readonly object[]) => {
     const path = join(folder, "records.ndjson");
-    writeFileSync(path, records.map((one) => `${JSON.stringify(one)}\n`).join(""));
+    writeFileSync(path, linesOf(...records));
     return path;
   };
   const importOf = (records: readonly object[], ...options: string[]) =>
