@@ -38,25 +38,6 @@ test("over twelve imports of a folder that grows and is corrected, every publish
   for (const count of Object.values(all)) assert.ok(count > 0, JSON.stringify(all));
 });
 
-test("ten orders of the files give one hash", async (t) => {
-  const random = seededRandom(7);
-  const folder = openFolder(random);
-  folder.grow();
-  folder.grow();
-  const hashes = new Set<string>();
-  for (let order = 0; order < 10; order++) {
-    const { forms = [], ...world } = folder.world();
-    const { catalogue, importFolder } = importsInMemory(t);
-    const shuffled = {
-      ...folder,
-      world: () => ({ ...world, forms: random.some(forms.length, forms) }),
-    };
-    await importFolder(shuffled, 1);
-    hashes.add(catalogue.current()!.hash);
-  }
-  assert.equal(hashes.size, 1);
-});
-
 test("a folder imported again after another gives the records of before, but for ids that lead on", async (t) => {
   for (const seed of [2, 3]) {
     const [one, other] = [openFolder(seededRandom(seed)), openFolder(seededRandom(seed + 50))];

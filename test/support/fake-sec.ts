@@ -158,6 +158,11 @@ export const firstFiles: readonly string[] = [
   "filings/form.20260702.idx",
 ];
 
+/** The same once a corrected quarter has the first filing, and there is a feed of the next day. */
+export const laterFiles: readonly string[] = firstFiles
+  .filter((name) => !name.includes(filing(1)))
+  .map((name) => name.replace("2026q2_d", "2026q2_d_0").replace("11_20", "11_21"));
+
 /** Starts a server with four quarters, a month of Form ADV, two feeds and three single filings, and a folder for them. */
 export async function secWorld(t: TestContext) {
   const sec = await startFakeSec(t);
