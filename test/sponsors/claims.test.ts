@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { Correction } from "#filings/corrections.ts";
-import { person } from "./form-d.ts";
-import { adviserOf, formD, fundOf, ownerOf, resolved, type World } from "./world.ts";
+import { managerOf, person } from "./form-d.ts";
+import { adviserOf, corrected, formD, fundOf, ownerOf, resolved, type World } from "./world.ts";
 
-const manager = "Manager of Alder Ridge Capital LLC, the Manager of the Issuer";
-const ada = person("ADA", "MOSS", manager);
 const alder = "Alder Ridge Capital LLC";
+const ada = person("ADA", "MOSS", managerOf(alder));
 const [first, second] = ["cik:0000000001", "cik:0000000002"];
 
 /** What the records of a kind claim beside their own keys, by key. */
@@ -31,14 +29,12 @@ test("a GP claims the key of each CRD number and of each vehicle", () => {
 });
 
 test("a person claims the key of each vehicle and adviser that names him, in each spelling", () => {
-  const spelled = person("JONATHAN", "MOSS", manager);
-  const other = person("JONATHON", "MOSS", manager);
-  assert.deepEqual(
-    claimsOf("principal", {
-      forms: [quarry({ persons: [spelled] }), mill({ persons: [other] })],
-    })[`${first}/jonathan moss`]!.filter((key) => !/\/\d$/.test(key)),
-    [`${second}/jonathon moss`],
-  );
+  const spelled = person("JONATHAN", "MOSS", ada.clarification);
+  const other = person("JONATHON", "MOSS", ada.clarification);
+  const forms = [quarry({ persons: [spelled] }), mill({ persons: [other] })];
+  const ofSpelled = claimsOf("principal", { forms })[`${first}/jonathan moss`]!;
+  const ofVehicles = ofSpelled.filter((key) => !/\/\d$/.test(key));
+  assert.deepEqual(ofVehicles, [`${second}/jonathon moss`]);
   const claims = claimsOf("principal", {
     forms: [quarry()],
     advisers: [adviser([ownerOf("MOSS, ADA", { crd: "55" })])],
@@ -54,14 +50,8 @@ test("signals and projects claim nothing", () => {
       assert.equal(claims, undefined);
 });
 
-const apart = (accession: string): Correction => ({
-  why: "two people",
-  file: "f",
-  line: 1,
-  kind: "personApart",
-  person: `${first}/ada moss`,
-  accessions: [accession],
-});
+const apart = (accession: string) =>
+  corrected({ kind: "personApart", person: `${first}/ada moss`, accessions: [accession] });
 
 test("no key is claimed by two, and all are people: namesakes of one adviser, and those whom a correction parts", () => {
   const again = quarry({ accession: "0000000001-26-000002", type: "D/A" });
@@ -91,15 +81,12 @@ test("of two who could claim a key the one with the better link does, then the o
 });
 
 test("a correction meets a person by the public id of any key that he claims", () => {
-  const field = {
-    why: "he says so",
-    file: "f",
-    line: 1,
+  const field = corrected({
     kind: "personField",
     person: "pr_crd:7/ada moss",
     field: "email",
     value: "ada@example.com",
-  } as const;
+  });
   const { all, unmet } = resolved({
     forms: [quarry()],
     advisers: [adviser([ownerOf("MOSS, ADA")])],

@@ -25,6 +25,9 @@ export const person = (
   ...more,
 });
 
+/** Says in a filing's words that a person manages the firm that manages the issuer. */
+export const managerOf = (firm: string) => `Manager of ${firm}, the Manager of the Issuer`;
+
 interface Given extends Partial<Omit<FormD, "issuers">> {
   name: string;
   street?: string;

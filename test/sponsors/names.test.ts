@@ -79,19 +79,14 @@ test("an entity among related persons is told from a person", () => {
 });
 
 test("a name that is an address is told from a firm with a number", () => {
-  for (const name of [
+  const addresses = [
     "1577 Pomerance LLC",
     "250 Park Avenue Partners LLC",
     "139 Ervine Funding L.P.",
-  ])
-    assert.ok(isAddressLike(name), name);
-  for (const name of [
-    "1789 Oakline Capital",
-    "12th Street Capital LLC",
-    "10x Builders GmbH",
-    "Oakline 12 LLC",
-  ])
-    assert.ok(!isAddressLike(name), name);
+  ];
+  for (const name of addresses) assert.ok(isAddressLike(name), name);
+  const firms = ["1789 Oakline Capital", "12th Street Capital LLC", "10x Builders GmbH"];
+  for (const name of [...firms, "Oakline 12 LLC"]) assert.ok(!isAddressLike(name), name);
 });
 
 test("a firm with the issuer's own words exists for the deal, a brand does not", () => {

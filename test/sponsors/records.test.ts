@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { checkRecord } from "#records/check-record.ts";
-import type { Correction } from "#filings/corrections.ts";
-import { person, placeIn } from "./form-d.ts";
-import { adviserOf, firmOf, formD, fundOf, ownerOf, resolved } from "./world.ts";
+import { managerOf, person, placeIn } from "./form-d.ts";
+import { adviserOf, corrected, firmOf, formD, fundOf, ownerOf, resolved } from "./world.ts";
 
-const manager = "Manager of Alder Ridge Capital LLC, the Manager of the Issuer";
+const manager = managerOf("Alder Ridge Capital LLC");
 const ada = person("ADA", "MOSS", manager);
 const quarry = { cik: 1, name: "QUARRY APARTMENTS, LLC", persons: [ada] };
 const accession = (n: number) => `0000000001-26-00000${n}`;
@@ -107,13 +106,8 @@ test("a fund's first offering is a new vehicle; of a REIT's round for 100 holder
       .all("signal")
       .map(({ type }) => type);
   assert.deepEqual(types({}), ["new_vehicle"]);
-  const round = {
-    name: "Quarry REIT Inc",
-    industry: "REITS and Finance",
-    offeredUsd: 125_000,
-    minimumUsd: 1000,
-  };
-  assert.deepEqual(types(round), []);
+  const round = { industry: "REITS and Finance", offeredUsd: 125_000, minimumUsd: 1000 };
+  assert.deepEqual(types({ name: "Quarry REIT Inc", ...round }), []);
 });
 
 test("from one Form ADV to the next a changed size, a new fund and a new owner are signals", () => {
@@ -266,6 +260,7 @@ test("two owners of one name with different individual CRD numbers are two princ
 });
 
 test("a principal has the filing's words, which name the vehicle, and is never from a signature nor an entity", () => {
+  const ofElm = "Managing Member of Elm GP Corp., the General Partner of the Issuer";
   const { all } = resolved({
     forms: [
       formD({
@@ -273,11 +268,7 @@ test("a principal has the filing's words, which name the vehicle, and is never f
         persons: [
           ada,
           person("Bo", "Lind", null, { roles: ["director"] }),
-          person(
-            "Eve",
-            "Ray",
-            "Managing Member of Elm GP Corp., the General Partner of the Issuer.",
-          ),
+          person("Eve", "Ray", `${ofElm}.`),
           person("N/A", "Alder Ridge Capital LLC", "Manager"),
         ],
         signatures: [{ signer: "Cy Ott", title: "Attorney-in-Fact" }],
@@ -290,29 +281,17 @@ test("a principal has the filing's words, which name the vehicle, and is never f
       ["Ada Moss", `${manager} (Quarry Apartments, LLC)`, ["executive_officer", "managing_member"]],
       ["Bo Lind", "Director of Quarry Apartments, LLC", ["director"]],
       // Only the firm is the general partner.
-      [
-        "Eve Ray",
-        "Managing Member of Elm GP Corp., the General Partner of the Issuer (Quarry Apartments, LLC)",
-        ["executive_officer", "managing_member"],
-      ],
+      ["Eve Ray", `${ofElm} (Quarry Apartments, LLC)`, ["executive_officer", "managing_member"]],
     ],
   );
 });
 
 test("nobody is merged across GPs, and the persons of a vehicle without a GP make no record", () => {
-  const alone = formD({
-    cik: 3,
-    name: "1577 Elm LLC",
-    state: "OH",
-    persons: [person("Ada", "Moss")],
-  });
-  const other = formD({
-    cik: 2,
-    name: "Pine Court LLC",
-    state: "OH",
-    persons: [person("Ada", "Moss", "Manager of Harbor Yield LLC, the Manager of the Issuer")],
-  });
-  const { all } = resolved({ forms: [formD(quarry), other, alone] });
+  const alone = { cik: 3, name: "1577 Elm LLC", persons: [person("Ada", "Moss")] };
+  const named = [person("Ada", "Moss", managerOf("Harbor Yield LLC"))];
+  const other = { cik: 2, name: "Pine Court LLC", persons: named };
+  const ofOhio = [other, alone].map((one) => formD({ ...one, state: "OH" }));
+  const { all } = resolved({ forms: [formD(quarry), ...ofOhio] });
   assert.deepEqual(
     all("principal").map(({ id, gps }) => [id, gps]),
     [
@@ -336,29 +315,12 @@ test("a name that is cut has no half of a character, and no blank before it", ()
 });
 
 test("corrections part a person and set a field", () => {
-  const forms = [
-    formD({ ...quarry, accession: accession(1) }),
-    formD({ ...quarry, cik: 2, accession: accession(2) }),
-  ];
+  const forms = [1, 2].map((cik) => formD({ ...quarry, cik, accession: accession(cik) }));
   const id = "cik:0000000001/ada moss";
-  const apart: Correction = {
-    kind: "personApart",
-    person: `pr_${id}`,
-    accessions: [accession(2)],
-    why: "w",
-    file: "deep/fixes.ndjson",
-    line: 1,
-  };
-  const field: Correction = {
-    kind: "personField",
-    person: id,
-    field: "email",
-    value: "ada@alder.example",
-    why: "w",
-    file: "deep/fixes.ndjson",
-    line: 2,
-  };
-  const { all, entries } = resolved({ forms, corrections: [apart, field] });
+  const apart = { kind: "personApart", person: `pr_${id}`, accessions: [accession(2)] } as const;
+  const value = "ada@alder.example";
+  const field = { kind: "personField", person: id, field: "email", value, line: 2 } as const;
+  const { all, entries } = resolved({ forms, corrections: [apart, field].map(corrected) });
   const people = all("principal");
   const told = entries.filter(({ records }) => records[0]!.record === "principal");
   assert.deepEqual(
@@ -371,7 +333,7 @@ test("corrections part a person and set a field", () => {
   assert.deepEqual(
     people.map((one) => [one.id, one.email ?? null, one.provenance?.basis]),
     [
-      [id, "ada@alder.example", "corrected"],
+      [id, value, "corrected"],
       ["cik:0000000002/ada moss", null, "sponsor_text"],
     ],
   );
@@ -379,12 +341,8 @@ test("corrections part a person and set a field", () => {
 
 test("words in names hint at strategies, types and themes, but not words that places and houses bear", () => {
   const hintsOf = (name: string) => {
-    const {
-      strategy,
-      property_type: type,
-      themes,
-    } = resolved({ forms: [formD({ cik: 1, name })] }).all("project")[0]!;
-    return [strategy, type, themes];
+    const [project] = resolved({ forms: [formD({ cik: 1, name })] }).all("project");
+    return [project!.strategy, project!.property_type, project!.themes];
   };
   assert.deepEqual(hintsOf("Quarry Sustainable Apartments Value-Add LLC"), [
     "value_add",
@@ -395,24 +353,47 @@ test("words in names hint at strategies, types and themes, but not words that pl
 });
 
 test("a GP that a correction makes of two is explained by it", () => {
-  const bo = person("BO", "LIND", "Manager of Birch Hollow Capital LLC, the Manager of the Issuer");
+  const bo = person("BO", "LIND", managerOf("Birch Hollow Capital LLC"));
   const ids = ["cik:0000000001", "cik:0000000002"] as const;
   const { entries } = resolved({
     forms: [formD(quarry), formD({ cik: 2, name: "MILL APARTMENTS, LLC", persons: [bo] })],
-    corrections: [
-      {
-        kind: "same",
-        gps: ids,
-        why: "They share a letterhead",
-        file: "deep/fixes.ndjson",
-        line: 1,
-      },
-    ],
+    corrections: [corrected({ kind: "same", gps: ids, why: "They share a letterhead" })],
   });
   const gps = entries.filter(({ records }) => records[0]!.record === "gp");
   assert.deepEqual(
     gps.map(({ evidence }) => [evidence![0]!.text, evidence![0]!.basis]),
     [["They share a letterhead", "corrected"]],
+  );
+});
+
+test("a GP that a correction makes of two advisers has the names and funds of both, each fund as the newest Form ADV has it", () => {
+  const fund = (id: string, grossAssetsUsd: number) =>
+    fundOf(`QUARRY FUND ${id}`, { fundId: `805-${id}`, grossAssetsUsd });
+  const [filedOn, funds] = ["2025-03-01", [fund("1", 50), fund("2", 60)]];
+  const { all } = resolved({
+    advisers: [
+      [adviserOf("77", "QUARRY REALTY PARTNERS, LLC", { filedOn, funds, secNumber: "801-1" })],
+      [adviserOf("78", "BRIAR REALTY, LLC", { funds: [fund("2", 40)], secNumber: "801-2" })],
+    ],
+    corrections: [corrected({ kind: "same", gps: ["crd:77", "crd:78"] })],
+  });
+  const [gp, ...others] = all("gp");
+  assert.deepEqual(others, []);
+  assert.deepEqual(
+    gp!.funds!.map(({ name, gross_assets_usd, as_of }) => [name, gross_assets_usd, as_of]),
+    [
+      ["Quarry Fund 1", 50, "2025-03-01"],
+      ["Quarry Fund 2", 40, "2026-02-01"],
+    ],
+  );
+  assert.deepEqual([gp!.name, gp!.aliases], ["Quarry Realty Partners, LLC", ["Briar Realty, LLC"]]);
+  const { adv_fund, sec_number } = gp!.external_ids!;
+  assert.deepEqual(
+    [adv_fund, sec_number],
+    [
+      ["805-1", "805-2"],
+      ["801-1", "801-2"],
+    ],
   );
 });
 
@@ -425,7 +406,7 @@ test("every record is one that an import accepts, however long or empty names ar
         cik: 9,
         name: `${long} Apartments, LLC`,
         persons: [
-          person(long, long, `Manager of ${long} Realty LLC, the Manager of the Issuer`),
+          person(long, long, managerOf(`${long} Realty LLC`)),
           person(`${long}n`, long, manager, { middle: long }),
           person(".", "-"),
         ],
@@ -505,37 +486,6 @@ test("a GP's funds are those of its Form ADV and its notices, one where file num
         { cik: ["0000000011"], form_d_file: ["021-1"], adv_fund: ["805-1"] },
       ],
       [[70, 60, null], { cik: ["0000000012"], form_d_file: ["021-2"], adv_fund: ["805-2"] }],
-    ],
-  );
-});
-
-test("a GP that a correction makes of two advisers has the names and funds of both, each fund as the newest Form ADV has it", () => {
-  const fund = (id: string, grossAssetsUsd: number) =>
-    fundOf(`QUARRY FUND ${id}`, { fundId: `805-${id}`, grossAssetsUsd });
-  const [filedOn, funds] = ["2025-03-01", [fund("1", 50), fund("2", 60)]];
-  const { all } = resolved({
-    advisers: [
-      [adviserOf("77", "QUARRY REALTY PARTNERS, LLC", { filedOn, funds, secNumber: "801-1" })],
-      [adviserOf("78", "BRIAR REALTY, LLC", { funds: [fund("2", 40)], secNumber: "801-2" })],
-    ],
-    corrections: [{ kind: "same", gps: ["crd:77", "crd:78"], why: "w", file: "f", line: 1 }],
-  });
-  const [gp, ...others] = all("gp");
-  assert.deepEqual(others, []);
-  assert.deepEqual(
-    gp!.funds!.map(({ name, gross_assets_usd, as_of }) => [name, gross_assets_usd, as_of]),
-    [
-      ["Quarry Fund 1", 50, "2025-03-01"],
-      ["Quarry Fund 2", 40, "2026-02-01"],
-    ],
-  );
-  assert.deepEqual([gp!.name, gp!.aliases], ["Quarry Realty Partners, LLC", ["Briar Realty, LLC"]]);
-  const { adv_fund, sec_number } = gp!.external_ids!;
-  assert.deepEqual(
-    [adv_fund, sec_number],
-    [
-      ["805-1", "805-2"],
-      ["801-1", "801-2"],
     ],
   );
 });

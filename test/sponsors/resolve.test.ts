@@ -1,41 +1,42 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { Correction } from "#filings/corrections.ts";
-import { person } from "./form-d.ts";
-import { adviserOf, firmOf, formD, fundOf, ownerOf, resolved, type World } from "./world.ts";
+import { managerOf, person } from "./form-d.ts";
+import {
+  adviserOf,
+  corrected,
+  firmOf,
+  formD,
+  fundOf,
+  ownerOf,
+  resolved,
+  type World,
+} from "./world.ts";
 
-const ofAlder = person(
-  "Ada",
-  "Moss",
-  "Manager of Alder Ridge Capital LLC, the Manager of the Issuer",
-);
+const ofAlder = person("Ada", "Moss", managerOf("Alder Ridge Capital LLC"));
 const officer = person("Ada", "Moss");
+const flats = formD({ cik: 1, name: "Quarry Flats LLC", persons: [ofAlder] });
 
 test("a file number in one adviser's Form ADV goes before a firm that the filing names", () => {
+  const funds = [fundOf("X", { formDFiles: ["021-1"] })];
   const { links } = resolved({
-    forms: [formD({ cik: 1, name: "Quarry Flats LLC", fileNumber: "021-1", persons: [ofAlder] })],
-    advisers: [
-      [
-        adviserOf("77", "OAKLINE PARTNERS, LLC", {
-          funds: [fundOf("X", { formDFiles: ["021-1"] })],
-        }),
-      ],
-    ],
+    forms: [{ ...flats, fileNumber: "021-1" }],
+    advisers: [[adviserOf("77", "OAKLINE PARTNERS, LLC", { funds })]],
   });
   assert.deepEqual(links, [["crd:77", "Oakline Partners, LLC", "adv_file_number"]]);
 });
 
 test("a firm that the filing names like one adviser of its state is that adviser", () => {
-  const forms = [formD({ cik: 1, name: "Quarry Flats LLC", persons: [ofAlder] })];
-  const named = (state: string) =>
-    resolved({ forms, advisers: [[adviserOf("77", "ALDER RIDGE CAPITAL, LLC", { state })]] }).links;
+  const named = (state: string) => {
+    const advisers = [[adviserOf("77", "ALDER RIDGE CAPITAL, LLC", { state })]];
+    return resolved({ forms: [flats], advisers }).links;
+  };
   assert.deepEqual(named("TX"), [["crd:77", "Alder Ridge Capital, LLC", "sponsor_text"]]);
   assert.deepEqual(named("NY"), [["cik:0000000001", "Alder Ridge Capital", "sponsor_text"]]);
 });
 
 test("name and state never make one GP of two CRD numbers", () => {
   const { gps, links } = resolved({
-    forms: [formD({ cik: 1, name: "Quarry Flats LLC", persons: [ofAlder] })],
+    forms: [flats],
     advisers: ["77", "78"].map((crd) => [
       adviserOf(crd, "ALDER RIDGE CAPITAL LLC", { funds: [fundOf(`Fund of ${crd}`)] }),
     ]),
@@ -56,43 +57,29 @@ test("the name of a fund proves its adviser only with a second fact", () => {
     // A name without letters agrees with nothing.
     persons: [person("Bo", "Lind"), person("-", "*")],
   });
-  const adviser = (given: Parameters<typeof adviserOf>[2]) => [
-    adviserOf("77", "HARBOR YIELD LLC", {
-      funds: [fundOf("HARBOR YIELD REAL ESTATE FUND II, LP")],
-      ...given,
-    }),
-  ];
-  const linked = (given: Parameters<typeof adviserOf>[2]) =>
-    resolved({ forms: [fund], advisers: [adviser(given)] }).links[0]?.[2] ?? null;
+  const funds = [fundOf("HARBOR YIELD REAL ESTATE FUND II, LP")];
+  const linked = (given: Parameters<typeof adviserOf>[2]) => {
+    const advisers = [[adviserOf("77", "HARBOR YIELD LLC", { funds, ...given })]];
+    return resolved({ forms: [fund], advisers }).links[0]?.[2] ?? null;
+  };
   assert.equal(linked({}), null);
   assert.equal(linked({ state: "CA" }), "adv_fund_name");
   assert.equal(linked({ owners: [ownerOf("LIND, BO, ERIK")] }), "adv_fund_name");
 });
 
 test("a pooled issuer without a word of real estate is a fund of it if its adviser says so", () => {
+  const owner = { cik: 1, name: "Quarry Owner LLC", isPooledTicked: true, industry: "Other" };
   const kind = (
     given: Partial<Parameters<typeof formD>[0]>,
     fund: Parameters<typeof fundOf>[1] = {},
     ...others: string[]
-  ) =>
-    resolved({
-      forms: [
-        formD({
-          cik: 1,
-          name: "Quarry Owner LLC",
-          isPooledTicked: true,
-          industry: "Other",
-          ...given,
-        }),
-      ],
-      advisers: [
-        [
-          adviserOf("77", "ALDER RIDGE CAPITAL, LLC", {
-            funds: [fundOf("Quarry Owner", fund), ...others.map((type) => fundOf("Y", { type }))],
-          }),
-        ],
-      ],
+  ) => {
+    const funds = [fundOf("Quarry Owner", fund), ...others.map((type) => fundOf("Y", { type }))];
+    return resolved({
+      forms: [formD({ ...owner, ...given })],
+      advisers: [[adviserOf("77", "ALDER RIDGE CAPITAL, LLC", { funds })]],
     }).vehicles[0]?.kind;
+  };
   const [file, name] = [{ fileNumber: "021-1" }, { name: "Elm Owner LLC" }];
   const filed = { formDFiles: ["021-1"] };
   assert.equal(kind({ ...file, ...name }, filed, "Hedge Fund", "Hedge Fund"), "fund");
@@ -106,20 +93,11 @@ test("a pooled issuer without a word of real estate is a fund of it if its advis
 });
 
 test("firms of one stem are one GP if they share a state, an address or a person", () => {
-  const forms = (second: Partial<Parameters<typeof formD>[0]>) => [
-    formD({ cik: 1, name: "Quarry Flats LLC", address: "a", persons: [ofAlder] }),
-    formD({
-      cik: 2,
-      name: "Cedar Point LLC",
-      state: "OH",
-      persons: [
-        person("Cy", "Ott", "Manager of Alder Ridge Capital GP LLC, the Manager of the Issuer"),
-      ],
-      ...second,
-    }),
-  ];
+  const first = formD({ cik: 1, name: "Quarry Flats LLC", address: "a", persons: [ofAlder] });
+  const persons = [person("Cy", "Ott", managerOf("Alder Ridge Capital GP LLC"))];
+  const other = { cik: 2, name: "Cedar Point LLC", state: "OH", persons };
   const count = (second: Partial<Parameters<typeof formD>[0]>) =>
-    resolved({ forms: forms(second) }).gps.length;
+    resolved({ forms: [first, formD({ ...other, ...second })] }).gps.length;
   assert.equal(count({}), 2);
   assert.equal(count({ state: "TX" }), 1);
   assert.equal(count({ address: "a" }), 1);
@@ -175,9 +153,7 @@ test("an adviser that invests in real estate is a GP without a vehicle; another 
 });
 
 test("a firm of the feed alone is no GP, but the adviser that a filing names or a correction means", () => {
-  const persons = [
-    person("Ann", "Stone", "Manager of Oakline Partners LLC, the Manager of the Issuer"),
-  ];
+  const persons = [person("Ann", "Stone", managerOf("Oakline Partners LLC"))];
   const forms = [formD({ cik: 1, name: "Larch Apartments LLC", persons })];
   const firms = [
     firmOf("77", "OAKLINE PARTNERS, LLC", { website: "https://oakline.example/" }),
@@ -197,31 +173,18 @@ test("a firm of the feed alone is no GP, but the adviser that a filing names or 
   // Of two firms of its name it is neither.
   const twice = [...firms, firmOf("79", "OAKLINE PARTNERS, LLC")];
   assert.deepEqual(keys({ forms, firms: twice }), ["cik:0000000001"]);
-  const given = {
-    kind: "sponsor",
-    cik: "0000000001",
-    gp: "crd:78",
-    why: "w",
-    file: "f",
-    line: 1,
-  } as const;
+  const given = corrected({ kind: "sponsor", cik: "0000000001", gp: "crd:78" });
   assert.deepEqual(keys({ forms, corrections: [given] }), ["crd:78"]);
 });
 
 test("a link below the lowest confidence is none", () => {
-  const forms = [
-    formD({
-      cik: 1,
-      name: "Quarry Flats LLC",
-      persons: [person("N/A", "Alder Ridge Capital LLC", "Manager")],
-    }),
-  ];
+  const forms = [{ ...flats, persons: [person("N/A", "Alder Ridge Capital LLC", "Manager")] }];
   assert.equal(resolved({ forms, minConfidence: 0.8 }).gps.length, 1);
   assert.deepEqual(resolved({ forms, minConfidence: 0.85 }).links, [null]);
 });
 
 const two = [
-  formD({ cik: 1, name: "Quarry Flats LLC", persons: [ofAlder] }),
+  flats,
   formD({ cik: 2, name: "Cedar Point LLC", persons: [ofAlder] }),
   formD({
     cik: 3,
@@ -232,31 +195,27 @@ const two = [
 ];
 const alder = "cik:0000000001";
 const [ofTwo, ofHarbor] = [`${alder} Alder Ridge Capital`, "cik:0000000003 Harbor Yield"];
-const corrections: readonly [what: string, Correction, links: string[]][] = [
+const corrections: readonly [what: string, Parameters<typeof corrected>[0], links: string[]][] = [
   [
     "renames a GP",
-    { kind: "is", gp: `gp_${alder}`, name: "Alder & Co", why: "w", file: "f", line: 1 },
+    { kind: "is", gp: `gp_${alder}`, name: "Alder & Co" },
     [`${alder} Alder & Co`, `${alder} Alder & Co`, ofHarbor],
   ],
   [
     "gives a vehicle a GP",
-    { kind: "sponsor", cik: "0000000003", gp: alder, why: "w", file: "f", line: 1 },
+    { kind: "sponsor", cik: "0000000003", gp: alder },
     [ofTwo, ofTwo, ofTwo],
   ],
-  [
-    "makes one GP of two",
-    { kind: "same", gps: [alder, "cik:0000000003"], why: "w", file: "f", line: 1 },
-    [ofTwo, ofTwo, ofTwo],
-  ],
+  ["makes one GP of two", { kind: "same", gps: [alder, "cik:0000000003"] }, [ofTwo, ofTwo, ofTwo]],
   [
     "parts a GP",
-    { kind: "apart", gp: "cik:0000000002", ciks: ["0000000002"], why: "w", file: "f", line: 1 },
+    { kind: "apart", gp: "cik:0000000002", ciks: ["0000000002"] },
     [ofTwo, "cik:0000000002 Alder Ridge Capital", ofHarbor],
   ],
 ];
 for (const [what, correction, expected] of corrections)
   test(`a correction ${what}, by a key or a public id`, () => {
-    const { links, unmet } = resolved({ forms: two, corrections: [correction] });
+    const { links, unmet } = resolved({ forms: two, corrections: [corrected(correction)] });
     assert.deepEqual(
       links.map((link) => link?.slice(0, 2).join(" ")),
       expected,
@@ -265,14 +224,7 @@ for (const [what, correction, expected] of corrections)
   });
 
 test("a GP keeps its name where corrections give it more vehicles than filings do", () => {
-  const gives = (cik: string, gp: string): Correction => ({
-    kind: "sponsor",
-    cik,
-    gp,
-    why: "w",
-    file: "f",
-    line: 1,
-  });
+  const gives = (cik: string, gp: string) => corrected({ kind: "sponsor", cik, gp });
   const { gps, unmet } = resolved({
     forms: [two[2]!, formD({ cik: 4, name: "Larch LLC" }), formD({ cik: 5, name: "Elm LLC" })],
     advisers: [[adviserOf("77", "OAKLINE REALTY LLC")]],
@@ -296,29 +248,19 @@ test("a GP keeps its name where corrections give it more vehicles than filings d
 });
 
 test("a correction that meets nothing is told", () => {
-  const correction: Correction = {
-    kind: "is",
-    gp: "crd:9",
-    name: "X",
-    why: "w",
-    file: "f",
-    line: 1,
-  };
+  const correction = corrected({ kind: "is", gp: "crd:9", name: "X" });
   assert.deepEqual([...resolved({ forms: two, corrections: [correction] }).unmet], [correction]);
 });
 
 test("a correction of nobody is told once all records were made", () => {
-  const known = { person: "cik:0000000001/ada moss", why: "w", file: "f", line: 1 };
-  const corrections: Correction[] = [
-    { kind: "personField", ...known, field: "title", value: "Partner" },
-    { kind: "personField", ...known, person: "cik:0000000001/bo lind", field: "title", value: "x" },
-    { kind: "personApart", ...known, accessions: ["0000000009-26-000001"] },
+  const ada = `${alder}/ada moss`;
+  const accessions = [two[0]!.accession, two[1]!.accession];
+  const corrections = [
+    corrected({ kind: "personField", person: ada, field: "title", value: "Partner" }),
+    corrected({ kind: "personField", person: `${alder}/bo lind`, field: "title", value: "x" }),
+    corrected({ kind: "personApart", person: ada, accessions: ["0000000009-26-000001"] }),
     // Nobody is left from whom they could be parted.
-    {
-      kind: "personApart",
-      ...known,
-      accessions: ["0000000001-26-000001", "0000000002-26-000001"],
-    },
+    corrected({ kind: "personApart", person: ada, accessions }),
   ];
   assert.deepEqual([...resolved({ forms: two, corrections }).unmet], corrections.slice(1));
 });

@@ -93,6 +93,14 @@ export const firmOf = (
   return { website: null, ...facts, filingId: crd };
 };
 
+type WithoutReason<C> = C extends Correction
+  ? Omit<C, "why" | "file" | "line"> & Partial<C>
+  : never;
+
+/** Gives a correction a reason and a place, unless it has its own. */
+export const corrected = (given: WithoutReason<Correction>): Correction =>
+  ({ why: "w", file: "deep/fixes.ndjson", line: 1, ...given }) as Correction;
+
 export interface World {
   forms?: readonly FormD[];
   advisers?: readonly (readonly AdviserFiling[])[];
