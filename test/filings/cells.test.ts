@@ -14,26 +14,17 @@ import {
 } from "#filings/cells.ts";
 
 test("text has single spaces and no control characters, and neither a blank nor the word None is text", () => {
-  const cells = [
-    "  Over\u00a0$1,000 \t x ",
-    "",
-    "   ",
-    "None",
-    " none ",
-    "None Such LLC",
-    "a\u0000b",
-    "a\u202eb",
-  ];
-  assert.deepEqual(cells.map(text), [
-    "Over $1,000 x",
-    null,
-    null,
-    null,
-    null,
-    "None Such LLC",
-    "a b",
-    "ab",
-  ]);
+  const texts: Record<string, string | null> = {
+    "  Over\u00a0$1,000 \t x ": "Over $1,000 x",
+    "": null,
+    "   ": null,
+    None: null,
+    " none ": null,
+    "None Such LLC": "None Such LLC",
+    "a\u0000b": "a b",
+    "a\u202eb": "ab",
+  };
+  for (const [cell, expected] of Object.entries(texts)) assert.equal(text(cell), expected, cell);
   assert.equal(text(undefined), null);
 });
 

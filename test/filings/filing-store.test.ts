@@ -57,32 +57,23 @@ test("filings come by file number or else CIK, then by date and accession number
 
 test("of a filing that is there twice the quarter's is kept, and of two equals the same in any order and with any salt", (t) => {
   const accession = "0000000001-26-000001";
-  const industryOf = (added: [changes: Partial<FormD>, isQuarter: boolean, hash: string][]) => {
+  type Added = readonly [industry: string, isQuarter: boolean, hash: string];
+  const industryOf = (...added: Added[]) => {
     const { store } = openedStore(t);
-    const firsts = added.map(([changes, isQuarter, hash]) =>
-      store.addFormD(form(accession, changes, hash), isQuarter),
-    );
-    assert.deepEqual(
-      firsts,
-      added.map((_, i) => i === 0),
-    );
+    for (const [i, [industry, isQuarter, hash]] of added.entries())
+      assert.equal(store.addFormD(form(accession, { industry }, hash), isQuarter), i === 0);
     store.seal();
     return [...store.formD()].map(({ industry }) => industry);
   };
-  const quarter = [{ industry: "Quarter" }, true, "h"] as const;
-  const filing = [{ industry: "Filing" }, false, "h"] as const;
-  assert.deepEqual(industryOf([[...quarter], [...filing]]), ["Quarter"]);
-  assert.deepEqual(industryOf([[...filing], [...quarter]]), ["Quarter"]);
-  for (const [one, other] of [
-    ["a", "b"],
-    ["b", "a"],
-  ] as const) {
-    const [x, y] = [
-      [{ industry: "X" }, true, one],
-      [{ industry: "Y" }, true, other],
-    ] as const;
-    assert.deepEqual(industryOf([[...x], [...y]]), ["X"]);
-    assert.deepEqual(industryOf([[...y], [...x]]), ["X"]);
+  const quarter: Added = ["Quarter", true, "h"];
+  const filing: Added = ["Filing", false, "h"];
+  assert.deepEqual(industryOf(quarter, filing), ["Quarter"]);
+  assert.deepEqual(industryOf(filing, quarter), ["Quarter"]);
+  for (const isTurned of [false, true]) {
+    const x: Added = ["X", true, isTurned ? "b" : "a"];
+    const y: Added = ["Y", true, isTurned ? "a" : "b"];
+    assert.deepEqual(industryOf(x, y), ["X"]);
+    assert.deepEqual(industryOf(y, x), ["X"]);
   }
 });
 

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { type QuarterFiles, readFormDQuarter } from "#filings/form-d.ts";
 import { openPlaces } from "#filings/places.ts";
 import type { FormD } from "#filings/rows.ts";
+import { filingOf, person } from "../sponsors/form-d.ts";
 import { oneFiling, quarterFiles, together } from "./quarter.ts";
 
 /** Reads tables from chunks of a few bytes each. */
@@ -36,51 +37,37 @@ test("a filing is put together from the six tables, trimmed, without quoting, an
   const [filing] = filings;
   const { addressHash } = filing!.issuers[0]!.place;
   assert.notEqual(addressHash, null);
-  assert.deepEqual(filings, [
-    {
-      accession: "0001900013-26-000001",
-      type: "D",
-      fileNumber: "021-400013",
-      filedOn: "2026-06-30",
-      sicCode: "6798",
-      origin: { file: "FORMDSUBMISSION.tsv", line: 2 },
-      previousAccession: null,
-      industry: "Pooled Investment Fund",
-      fundType: "Other Investment Fund",
-      isPooledTicked: true,
-      isTenantInCommonTicked: false,
-      exemptions: ["06b", "3C", "3C.5"],
-      firstSaleOn: "2026-06-20",
-      isIndefinite: true,
-      offeredUsd: null,
-      soldUsd: 788_172_352,
-      remainingUsd: null,
-      minimumUsd: 50_000,
-      investorCount: 12,
-      allowsNonAccredited: false,
-      amountNote: null,
-      issuers: [
-        {
-          cik: "0001900013",
-          name: "Briar Fund I, LP",
-          previousNames: ["Old Briar Fund, LP"],
-          place: { ...place, addressHash, firmInStreet: "BRIAR CAPITAL LLC" },
-        },
-      ],
-      persons: [
-        {
-          first: "Ann",
-          middle: null,
-          last: 'Smith "Annie',
-          roles: ["executive_officer", "director"],
-          clarification: "President of Briar Capital LLC, the Manager of the Issuer",
-          firmInStreet: null,
-        },
-      ],
-      recipients: [{ name: "Broker One", broker: null }],
-      signatures: [{ signer: "Ann Smith", title: "Manager" }],
-    },
-  ]);
+  const clarification = "President of Briar Capital LLC, the Manager of the Issuer";
+  const ann = person("Ann", 'Smith "Annie', clarification, {
+    roles: ["executive_officer", "director"],
+  });
+  const expected = filingOf({
+    name: "Briar Fund I, LP",
+    accession: "0001900013-26-000001",
+    fileNumber: "021-400013",
+    filedOn: "2026-06-30",
+    sicCode: "6798",
+    origin: { file: "FORMDSUBMISSION.tsv", line: 2 },
+    industry: "Pooled Investment Fund",
+    fundType: "Other Investment Fund",
+    isPooledTicked: true,
+    exemptions: ["06b", "3C", "3C.5"],
+    firstSaleOn: "2026-06-20",
+    isIndefinite: true,
+    soldUsd: 788_172_352,
+    minimumUsd: 50_000,
+    investorCount: 12,
+    persons: [ann],
+    recipients: [{ name: "Broker One", broker: null }],
+    signatures: [{ signer: "Ann Smith", title: "Manager" }],
+  });
+  const issuer = {
+    cik: "0001900013",
+    name: "Briar Fund I, LP",
+    previousNames: ["Old Briar Fund, LP"],
+    place: { ...place, addressHash, firmInStreet: "BRIAR CAPITAL LLC" },
+  };
+  assert.deepEqual(filings, [{ ...expected, issuers: [issuer] }]);
   assert.doesNotMatch(JSON.stringify(filings), /Home Street|MAPLE AVE|555-0100/);
 });
 
@@ -99,11 +86,8 @@ test("only live filings of Form D count, and each is read once", async () => {
   );
   const { filings, skipped } = await read(quarterFiles(rows), 4096);
   assert.deepEqual(
-    filings.map(({ accession, type, filedOn }) => [accession, type, filedOn]),
-    [
-      ["0001900013-26-000001", "D", "2026-06-30"],
-      ["0001900013-26-000006", "D/A", "2026-06-30"],
-    ],
+    filings.map(({ accession, type, filedOn }) => `${accession} ${type} ${filedOn}`),
+    ["0001900013-26-000001 D 2026-06-30", "0001900013-26-000006 D/A 2026-06-30"],
   );
   assert.deepEqual(skipped.toSorted(), ["no_issuer", "no_offering", "other_form", "test", "twice"]);
 });
@@ -122,16 +106,13 @@ test("a street that a filer wrote into the words on a role is in no row", async 
 });
 
 test("a row with too many cells is left out", async () => {
-  const files = quarterFiles(
-    together(oneFiling("0001900013-26-000001"), oneFiling("0001900013-26-000002")),
-  );
+  const [one, other] = ["1", "2"].map((end) => oneFiling(`0001900013-26-00000${end}`));
+  const files = quarterFiles(together(one!, other!));
   const persons = files["RELATEDPERSONS.tsv"]!.replace("Ann\t", "Ann\t\t");
   const { rejected, filings } = await read({ ...files, "RELATEDPERSONS.tsv": persons });
   assert.deepEqual(rejected, [{ file: "RELATEDPERSONS.tsv", count: 1, firstLine: 2 }]);
-  assert.deepEqual(
-    filings.map((one) => one.persons.length),
-    [0, 1],
-  );
+  const counts = filings.map(({ persons: { length } }) => length);
+  assert.deepEqual(counts, [0, 1]);
 });
 
 test("a row without an end is refused before it fills the memory", async () => {
@@ -152,11 +133,6 @@ test("the primary issuer comes first", async () => {
   const other = { ...issuer!, ENTITYNAME: "B", IS_PRIMARYISSUER_FLAG: "NO", CIK: "2" };
   const first = { ...issuer!, ENTITYNAME: "A" };
   const { filings } = await read(quarterFiles({ ...rows, ISSUERS: [other, first] }));
-  assert.deepEqual(
-    filings[0]!.issuers.map(({ name, cik }) => [name, cik]),
-    [
-      ["A", "0001900013"],
-      ["B", "0000000002"],
-    ],
-  );
+  const issuers = filings[0]!.issuers.map(({ name, cik }) => `${name} ${cik}`);
+  assert.deepEqual(issuers, ["A 0001900013", "B 0000000002"]);
 });

@@ -46,11 +46,9 @@ test("an address without a known ZIP code is found by city and state, and none a
 
 test("of tables of different years the same is taken whatever their order", () => {
   const other = `cbsacode,cbsatitle,fipsstatecode,fipscountycode\n33860,"Montgomery-Selma, AL",1,1\n`;
-  const titles = [
-    geographyOf(cbsas.nber, other, zips.hud),
-    geographyOf(zips.hud, other, cbsas.nber),
-  ].map((one) => one.marketOf(verbena));
-  assert.equal(titles[0], titles[1]);
+  const tables = [cbsas.nber, other, zips.hud];
+  const [one, reversed] = [geographyOf(...tables), geographyOf(...tables.toReversed())];
+  assert.equal(one.marketOf(verbena), reversed.marketOf(verbena));
 });
 
 test("other tables with a ZIP code are none of these", () => {
@@ -69,9 +67,8 @@ test("a table that is cut off is refused with its name", () => {
 });
 
 test("a title that no record could have as its market is none", () => {
-  for (const title of ["x".repeat(101), "*"])
-    assert.equal(
-      geographyOf(cbsas.nber.replace("Montgomery, AL", title), zips.hud).marketOf(verbena),
-      null,
-    );
+  for (const title of ["x".repeat(101), "*"]) {
+    const area = cbsas.nber.replace("Montgomery, AL", title);
+    assert.equal(geographyOf(area, zips.hud).marketOf(verbena), null);
+  }
 });
