@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { parseTemplate } from "#importers/cells.ts";
 import type { RecordFault } from "#records/canonical.ts";
 import { csvEntries, gpMapping } from "./written-file.ts";
@@ -58,11 +58,8 @@ test("an id may be a folded text, so that its spelling does not matter", async (
 });
 
 test("a field that no cell fills is left out", async (t) => {
-  const [entry] = await csvEntries(
-    t,
-    "Id,Name,City\n1,Acme,\n",
-    gpMapping({ hq_city: "City", tags: "City" }),
-  );
+  const mapping = gpMapping({ hq_city: "City", tags: "City" });
+  const [entry] = await csvEntries(t, "Id,Name,City\n1,Acme,\n", mapping);
   assert.deepEqual(Object.keys(entry?.records[0] ?? {}), ["record", "id", "name"]);
 });
 
@@ -209,11 +206,8 @@ test("between digits a separator counts: 510 is not the band from 5 to 10 per ce
   const bands = {
     records: [{ record: "principal", id: "Id", fields: { name: "Id", ownership_band: "Band" } }],
   };
-  const [under, range, number] = await csvEntries(
-    t,
-    "Id,Band\n1,Under 5\n2,5 - 10\n3,510\n",
-    bands,
-  );
+  const table = "Id,Band\n1,Under 5\n2,5 - 10\n3,510\n";
+  const [under, range, number] = await csvEntries(t, table, bands);
   assert.equal(Reflect.get(under!.records[0]!, "ownership_band"), "under_5");
   assert.equal(Reflect.get(range!.records[0]!, "ownership_band"), "5_10");
   assert.match(number!.faults[0]!.reason, /^must be one of under_5, 5_10,/);
@@ -225,36 +219,30 @@ const mapping = (named: object, fields: object = {}) => ({
   named_gps: { names: { columns: ["Lead", "Co"] }, ...named },
 });
 
+/** The entries of rows with an id, a lead and a second firm. */
+const entriesOf = (t: TestContext, rows: string, ...given: Parameters<typeof mapping>) =>
+  csvEntries(t, `Id,Lead,Co\n${rows}\n`, mapping(...given));
+
 const provenance = { basis: "named_sponsor", confidence: 0.5 };
 
 test("a name makes one GP however it is cased and punctuated, under its first spelling", async (t) => {
-  const text = 'Id,Lead,Co\n1,"Bluefin Homes, Inc.",Birch\n2,BLUEFIN HOMES INC,\n3,Birch,BIRCH.\n';
-  const entries = await csvEntries(t, text, mapping({}));
-  const bluefin = {
-    record: "gp",
-    id: "named:bluefin homes inc",
-    name: "Bluefin Homes, Inc.",
-    provenance,
-  };
+  const rows = '1,"Bluefin Homes, Inc.",Birch\n2,BLUEFIN HOMES INC,\n3,Birch,BIRCH.';
+  const entries = await entriesOf(t, rows, {});
+  const id = "named:bluefin homes inc";
+  const bluefin = { record: "gp", id, name: "Bluefin Homes, Inc.", provenance };
   const birch = { record: "gp", id: "named:birch", name: "Birch", provenance };
   const named = entries.map((entry) => entry.namedGps);
   assert.deepEqual(named, [[bluefin, birch], [bluefin], [birch]]);
   const linked = entries.map((entry) => Reflect.get(entry.records[0] as object, "gps"));
-  assert.deepEqual(linked, [[bluefin.id, birch.id], [bluefin.id], [birch.id]]);
+  assert.deepEqual(linked, [[id, birch.id], [id], [birch.id]]);
 });
 
 test("blank cells and words for nobody make no GP and no link", async (t) => {
   const names = { columns: ["Lead", "Co"], missing: ["Developer not yet selected"] };
-  const entries = await csvEntries(
-    t,
-    "Id,Lead,Co\n1,Developer NOT yet selected,tbd\n2,,\n",
-    mapping({ names }),
-  );
-  for (const entry of entries) {
-    assert.deepEqual(entry.namedGps, []);
-    assert.deepEqual(entry.records, [
-      { record: "project", id: String(entry.line - 1), name: String(entry.line - 1) },
-    ]);
+  const entries = await entriesOf(t, "1,Developer NOT yet selected,tbd\n2,,", { names });
+  for (const { namedGps, records, line } of entries) {
+    const id = String(line - 1);
+    assert.deepEqual([namedGps, records], [[], [{ record: "project", id, name: id }]]);
   }
 });
 
@@ -269,11 +257,7 @@ test("a cell may name several GPs, and another spelling stays findable as an ali
     },
     otherwise: "keep",
   };
-  const [entry] = await csvEntries(
-    t,
-    "Id,Lead,Co\n1,Birch / Cedar,Alder; The Cedar Company\n",
-    mapping({ names }),
-  );
+  const [entry] = await entriesOf(t, "1,Birch / Cedar,Alder; The Cedar Company", { names });
   assert.deepEqual(
     entry?.namedGps.map(({ name, aliases }) => [name, aliases]),
     [
@@ -285,34 +269,21 @@ test("a cell may name several GPs, and another spelling stays findable as an ali
 });
 
 test("links by id come first, GPs only named after them", async (t) => {
-  const [entry] = await csvEntries(
-    t,
-    "Id,Lead,Co\n1,Birch,g7\n",
-    mapping({ names: "Lead" }, { gps: "Co" }),
-  );
+  const [entry] = await entriesOf(t, "1,Birch,g7", { names: "Lead" }, { gps: "Co" });
   assert.deepEqual(Reflect.get(entry?.records[0] as object, "gps"), ["g7", "named:birch"]);
 });
 
 test("the mapping says how sure it is and what else all of them share", async (t) => {
   const constants = { markets: ["Reno, NV"], provenance: { url: "https://example.org/list" } };
-  const [entry] = await csvEntries(
-    t,
-    "Id,Lead,Co\n1,Birch,\n",
-    mapping({ confidence: 0.3, constants }),
-  );
+  const [entry] = await entriesOf(t, "1,Birch,", { confidence: 0.3, constants });
+  const sure = { ...provenance, ...constants.provenance, confidence: 0.3 };
   assert.deepEqual(entry?.namedGps, [
-    {
-      record: "gp",
-      id: "named:birch",
-      name: "Birch",
-      markets: ["Reno, NV"],
-      provenance: { basis: "named_sponsor", confidence: 0.3, url: "https://example.org/list" },
-    },
+    { record: "gp", id: "named:birch", name: "Birch", ...constants, provenance: sure },
   ]);
 });
 
 test("a name without a letter or digit rejects its row", async (t) => {
-  const [entry] = await csvEntries(t, "Id,Lead,Co\n1,—,\n", mapping({}));
+  const [entry] = await entriesOf(t, "1,—,", {});
   assert.deepEqual(entry?.faults, [
     { field: "gps", reason: 'must contain a letter or a digit, but is "—"', isOfCell: true },
   ]);
@@ -324,11 +295,7 @@ test("split cells name each firm once, whatever its legal form, and no owner cal
     'Fir Court,"BIRCH L.L.C. dba Birch Homes; Fir Court, LP",',
     "Oak Place,No developer named,birch inc",
   ];
-  const entries = await csvEntries(
-    t,
-    `Id,Lead,Co\n${rows.join("\n")}\n`,
-    mapping({ split: "firms", known: "sec" }),
-  );
+  const entries = await entriesOf(t, rows.join("\n"), { split: "firms", known: "sec" });
   const [birch, cedar] = ["named:birch", "named:cedar"];
   assert.deepEqual(
     entries.map(({ records }) => Reflect.get(records[0] as object, "gps")),
@@ -346,11 +313,8 @@ test("split cells name each firm once, whatever its legal form, and no owner cal
 
 test("a trade name is an alias, and values bring pieces of a split cell to other names", async (t) => {
   const names = { column: "Lead", values: { CHP: "Cedar Homes" }, otherwise: "keep" };
-  const [entry] = await csvEntries(
-    t,
-    'Id,Lead,Co\nAlder,"Birch Corp., d/b/a Fir / CHP",\n',
-    mapping({ names, split: "firms" }),
-  );
+  const row = 'Alder,"Birch Corp., d/b/a Fir / CHP",';
+  const [entry] = await entriesOf(t, row, { names, split: "firms" });
   assert.deepEqual(
     entry?.namedGps.map(({ name, aliases }) => [name, aliases]),
     [
@@ -362,11 +326,8 @@ test("a trade name is an alias, and values bring pieces of a split cell to other
 
 test("a row that names one GP gives it external ids", async (t) => {
   const named = { names: "Lead", split: "firms", external_ids: { cik: "Co" } };
-  const entries = await csvEntries(
-    t,
-    "Id,Lead,Co\n1,Birch,0001900013\n2,Birch,\n3,Birch / Cedar,0001900013\n",
-    mapping(named),
-  );
+  const rows = "1,Birch,0001900013\n2,Birch,\n3,Birch / Cedar,0001900013";
+  const entries = await entriesOf(t, rows, named);
   assert.deepEqual(
     entries.map(({ namedGps }) => namedGps.map((gp) => gp.external_ids)),
     [[{ cik: ["0001900013"] }], [undefined], [undefined, undefined]],
@@ -374,13 +335,9 @@ test("a row that names one GP gives it external ids", async (t) => {
 });
 
 test("text before a separator fills a field that takes no list", async (t) => {
-  const entries = await csvEntries(
-    t,
-    'Id,Name,Place\n1,A,"Reno, Washoe County, NV"\n2,B,"TBD, NV"\n3,C,Elko\n',
-    gpMapping({ hq_city: { column: "Place", separator: "," } }, { missing: ["TBD"] }),
-  );
-  assert.deepEqual(
-    entries.map(({ records }) => Reflect.get(records[0] as object, "hq_city")),
-    ["Reno", undefined, "Elko"],
-  );
+  const table = 'Id,Name,Place\n1,A,"Reno, Washoe County, NV"\n2,B,"TBD, NV"\n3,C,Elko\n';
+  const hq_city = { column: "Place", separator: "," };
+  const entries = await csvEntries(t, table, gpMapping({ hq_city }, { missing: ["TBD"] }));
+  const cities = entries.map(({ records }) => Reflect.get(records[0] as object, "hq_city"));
+  assert.deepEqual(cities, ["Reno", undefined, "Elko"]);
 });

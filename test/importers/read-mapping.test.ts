@@ -147,10 +147,6 @@ test("the published schema accepts the shipped mappings and refuses their misspe
       ['"name"', '"nmae"'],
       ['"id"', '"ids"'],
     ] as const)
-      assert.equal(
-        validator.Check(JSON.parse(text.replace(right, wrong))),
-        false,
-        `${name} with ${wrong}`,
-      );
+      assert.ok(!validator.Check(JSON.parse(text.replace(right, wrong))), `${name} with ${wrong}`);
   }
 });
