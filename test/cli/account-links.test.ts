@@ -29,12 +29,9 @@ const at = (time: number) => new Date(time).toISOString();
 
 test("an operator without mail lets somebody sign up, choose a new password and join, by links that they print", async (t) => {
   const { json, withControl } = await openCommands(t);
-  const signUp = await json("accounts invite ada@example.com");
-  assert.deepEqual(signUp, {
-    address: "ada@example.com",
-    link: signUp.link,
-    expires_at: at(noon + 7 * day),
-  });
+  const address = "ada@example.com";
+  const signUp = await json("accounts invite", address);
+  assert.deepEqual(signUp, { address, link: signUp.link, expires_at: at(noon + 7 * day) });
   assert.match(signUp.link, /^http:\/\/127\.0\.0\.1:8080\/account\/link\?token=[\w-]{43}$/);
   await withControl((control) =>
     completeSignUp(control, passwords, completion(tokenOf(signUp.link))),
@@ -50,9 +47,9 @@ test("an operator without mail lets somebody sign up, choose a new password and 
   const invited = await json("accounts invite ada@example.com --account analysts");
   assert.equal(invited.expires_at, at(noon + 7 * day));
   const second = await json("accounts invite bob@example.com --account analysts");
-  await withControl(async (control) => {
-    await acceptInvitation(control, passwords, completion(tokenOf(invited.link)));
-  });
+  await withControl((control) =>
+    acceptInvitation(control, passwords, completion(tokenOf(invited.link))),
+  );
   const members = await json("accounts members Analysts");
   assert.deepEqual(
     members.map(({ address, role, invited_until }: any) => [address, role, invited_until]),
@@ -89,19 +86,16 @@ test("links lead to PUBLIC_URL, else to where the server listens, and nowhere if
     /^https:\/\/records\.example\/gp\/account\/link\?token=/,
   );
   assert.match(await linkWith({ HOST: "::1", PORT: "9" }), /^http:\/\/\[::1\]:9\/account\/link/);
+  const ofThisMachine = /^http:\/\/(127\.0\.0\.1|\[::1\]):9\/account/;
   for (const HOST of ["0.0.0.0", "::"])
-    assert.match(
-      await linkWith({ HOST, PORT: "9" }),
-      /^http:\/\/(127\.0\.0\.1|\[::1\]):9\/account/,
-    );
+    assert.match(await linkWith({ HOST, PORT: "9" }), ofThisMachine);
   for (const [settings, words] of [
     [{ PORT: "0" }, /PORT is 0.*Set PUBLIC_URL/],
     [{ HOST: "10.0.0.5" }, /HOST is '10\.0\.0\.5'.*Set PUBLIC_URL/],
     [{ PUBLIC_URL: "http://records.example" }, /PUBLIC_URL is 'http:.*Set PUBLIC_URL to the https/],
   ] as [Record<string, string>, RegExp][]) {
     const { refusal } = await openCommands(t, settings);
-    const err = await refusal(exitCodes.usage, "accounts invite ada@example.com");
-    assert.match(err, words);
+    assert.match(await refusal(exitCodes.usage, "accounts invite ada@example.com"), words);
   }
 });
 

@@ -179,11 +179,10 @@ test("a key that is made is whole; of one in use the list has the time, the netw
   assert.ok("digest" in readKey(made.key));
   const use = { key_id: made.id, last_used_at: at(noon - hour), network: "203.0.113.0/24" };
   await readUsage(place, ({ database }) => database.insertInto("key_use").values(use).execute());
-  const [{ hint, state, last_used_at, last_used_network }] = await json("keys list");
-  assert.deepEqual(
-    [hint, state, last_used_at, last_used_network],
-    [made.key.slice(0, 8), "expiring", at(noon - hour), "203.0.113.0/24"],
-  );
+  const [{ hint, state, ...used }] = await json("keys list");
+  assert.deepEqual([hint, state], [made.key.slice(0, 8), "expiring"]);
+  assert.equal(used.last_used_at, use.last_used_at);
+  assert.equal(used.last_used_network, use.network);
   const [headings, row] = (await text("keys list --account Acme")).split("\n");
   assert.match(headings!, /^ID +ACCOUNT NAME +NAME +HINT +STATE +EXPIRES AT +LAST USED AT$/);
   assert.equal(
@@ -233,20 +232,12 @@ test("what the present state forbids is refused with what to do", async (t) => {
   await text("accounts create --name Acme");
   await text("plans set gold");
   await text("accounts plan acme gold");
-  for (const [code, line, words] of [
-    [
-      exitCodes.conflict,
-      "plans remove gold",
-      /1 account is on the plan 'gold'.*accounts plan ACCOUNT PLAN/,
-    ],
-    [exitCodes.conflict, "accounts resume Beta", /no account 'Beta'/],
-    [
-      exitCodes.conflict,
-      "accounts create --name Beta --plan silver",
-      /no plan 'silver'.*plans list/,
-    ],
-    [exitCodes.usage, "plans set none", /name of a plan/],
+  for (const [line, words] of [
+    ["plans remove gold", /1 account is on the plan 'gold'.*accounts plan ACCOUNT PLAN/],
+    ["accounts resume Beta", /no account 'Beta'/],
+    ["accounts create --name Beta --plan silver", /no plan 'silver'.*plans list/],
   ] as const)
-    assert.match(await refusal(code, line), words, line);
+    assert.match(await refusal(exitCodes.conflict, line), words, line);
+  assert.match(await refusal(exitCodes.usage, "plans set none"), /name of a plan/);
   assert.doesNotMatch(await text("accounts list"), /Beta/);
 });

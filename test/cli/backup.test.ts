@@ -18,7 +18,7 @@ import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { cast } from "../support/cast.ts";
-import { commandDone, commandInOwnProcess, outcomeOf } from "../support/command-line.ts";
+import { commandDone, commandInOwnProcess, mainPath, outcomeOf } from "../support/command-line.ts";
 import { flipByte, scribble } from "../support/damage.ts";
 import { importRecords } from "../support/dataset.ts";
 import { asOrdinaryUser } from "../support/machine.ts";
@@ -26,8 +26,6 @@ import { newKey, roomy, startOwnProcess } from "../support/own-process.ts";
 import { startServer } from "../support/server-process.ts";
 import { startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-
-const cliPath = new URL(import.meta.resolve("#cli/main.ts")).pathname;
 
 /** A data folder with a dataset and an account, and a place for backups of it. */
 async function folders(t: TestContext) {
@@ -77,14 +75,15 @@ test("a backup taken under load and restored elsewhere answers byte for byte the
   const restoredDir = join(place, "restored");
   await commandDone(restoredDir, "restore", file);
   const restored = await startServer(t, { dataDir: restoredDir });
+  const compared = ["etag", "dataset-version", "x-total-count", "content-type", "link"];
   for (const query of queries) {
     const answers = await Promise.all(
       [server, restored].map(async ({ url }) => {
         const answer = await fetch(url + query, { headers: { "x-api-key": server.key } });
-        const compared = ["etag", "dataset-version", "x-total-count", "content-type", "link"];
+        const { status, headers } = answer;
         return {
-          status: answer.status,
-          headers: compared.map((name) => answer.headers.get(name)),
+          status,
+          headers: compared.map((one) => headers.get(one)),
           body: await answer.text(),
         };
       }),
@@ -171,7 +170,7 @@ test("a data folder that is closed to this user is not taken for an empty one", 
 
 /** A shell with the program as `$0 $1`. */
 const inShell = (script: string, dataDir: string, ...args: string[]) =>
-  outcomeOf("sh", ["-c", script, process.execPath, cliPath, ...args], {
+  outcomeOf("sh", ["-c", script, process.execPath, mainPath, ...args], {
     PATH: process.env["PATH"],
     DATA_DIR: dataDir,
   });
@@ -187,7 +186,7 @@ test("a disk that is full leaves no file behind", async (t) => {
 
 /** A backup into a pipe that nobody reads: it stands still in the middle. */
 async function stuckBackup(t: TestContext, dataDir: string, place: string) {
-  const child = spawn(process.execPath, [cliPath, "backup", "-"], {
+  const child = spawn(process.execPath, [mainPath, "backup", "-"], {
     env: { ...process.env, DATA_DIR: dataDir, TMPDIR: place },
     stdio: ["ignore", "pipe", "ignore"],
   });
@@ -286,7 +285,7 @@ test("a backup that is not there or that this user may not read is named, and so
   assert.deepEqual(readdirSync(place), ["backup.tar"]);
   const nowhere = allCommands("/proc/none/data");
   assert.match(
-    await nowhere.refusal(exitCodes.usage, "restore", cliPath),
+    await nowhere.refusal(exitCodes.usage, "restore", mainPath),
     /^error: \/proc\S* cannot be used .*name another folder with DATA_DIR\.\n$/,
   );
 });
@@ -308,18 +307,13 @@ test("with DATABASE_URL a backup is of the database, which is named without its 
     assert.match(message, /PostgreSQL at 127\.0\.0\.1:1\/(?:records|other)\b/);
     assert.doesNotMatch(message, /geheim/);
   }
-  for (const args of [
-    ["restore", file],
-    ["restore", file, "--dry-run"],
-  ])
+  for (const options of [[], ["--dry-run"]])
     assert.match(
-      await refusal(exitCodes.usage, ...args),
+      await refusal(exitCodes.usage, "restore", file, ...options),
       /DATABASE_URL is set, .* Name the destination with --to: /,
     );
-  assert.match(
-    await refusal(exitCodes.usage, "backup", other, "--control", "--requests"),
-    /Leave out either --control or --requests/,
-  );
+  const both = await refusal(exitCodes.usage, "backup", other, "--control", "--requests");
+  assert.match(both, /Leave out either --control or --requests/);
   assert.deepEqual(readdirSync(place), ["backup.tar"]);
   assert.deepEqual(readdirSync(dataDir).toSorted(), before);
 });

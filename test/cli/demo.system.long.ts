@@ -11,10 +11,8 @@ import { openCatalogue } from "#datasets/catalogue.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { inventEarlier } from "#demo/invent.ts";
 import { keyPattern } from "#keys/api-key.ts";
-import { listKeys } from "#keys/keys.ts";
 import { operations } from "#operations/index.ts";
 import { exampleTarget } from "#pages/code-block.ts";
-import { openControl } from "#store/stores.ts";
 import { day, noon } from "../support/control.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
@@ -35,13 +33,8 @@ const contextAt = (dataDir: string, now: number) => ({
 const prepareSmallDemo = (dataDir: string, now = Date.now()) =>
   prepareDemo(contextAt(dataDir, now), smallDemo);
 
-const keysOf = async (dataDir: string) =>
-  (await allCommands(dataDir, {}, Date.now).json("keys list")) as {
-    id: string;
-    is_demo: boolean;
-    state: string;
-    expires_at: string;
-  }[];
+const keysOf = (dataDir: string): Promise<any[]> =>
+  allCommands(dataDir, {}, Date.now).json("keys list");
 
 test("the demo is refused where others could reach it, and each setting that says so is named", async (t) => {
   const dataDir = join(temporaryFolder(t), "data");
@@ -53,11 +46,10 @@ test("the demo is refused where others could reach it, and each setting that say
     PUBLIC_URL: "https://records.example",
     TRUSTED_PROXIES: "10.0.0.1",
   };
-  for (const [name, value] of Object.entries(settings))
-    assert.match(
-      await errFor({ [name]: value }),
-      new RegExp(`^error: ${name} must .* for --demo.*\n$`),
-    );
+  for (const [name, value] of Object.entries(settings)) {
+    const err = await errFor({ [name]: value });
+    assert.match(err, new RegExp(`^error: ${name} must .* for --demo.*\n$`));
+  }
   for (const host of ["::", "192.168.1.5", "records.example", "127.example.org"])
     assert.match(await errFor({ HOST: host }), /^error: HOST must be a loopback address/);
   const all = (await errFor(settings)).trimEnd().split("\n");
@@ -249,18 +241,13 @@ test("the key of a demo works for its 24 hours whatever is started meanwhile, th
   const dataDir = temporaryFolder(t);
   const { key, expiresAt } = await prepareSmallDemo(dataDir, noon);
   assert.equal(Date.parse(expiresAt), noon + day);
-  assert.deepEqual(await prepareSmallDemo(dataDir, noon + day - 1), {
-    key,
-    expiresAt,
-    inventedCount: 0,
-  });
+  const again = await prepareSmallDemo(dataDir, noon + day - 1);
+  assert.deepEqual(again, { key, expiresAt, inventedCount: 0 });
   const next = await prepareSmallDemo(dataDir, noon + day);
   assert.notEqual(next.key, key);
   assert.equal(Date.parse(next.expiresAt), noon + 2 * day);
-  const control = await openControl(dataDir);
-  const keys = await listKeys(control, { now: noon + day });
-  await control.close();
-  const states = keys.map(({ state }) => state);
+  const keys = await allCommands(dataDir, {}, () => noon + day).json("keys list");
+  const states = keys.map(({ state }: { state: string }) => state);
   assert.deepEqual(states, ["expired", "expiring"]);
 });
 

@@ -5,16 +5,9 @@ import { test } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { checks } from "#doctor/index.ts";
 import { allCommands } from "../support/all-commands.ts";
-import { commandInOwnProcess, outcomeOf } from "../support/command-line.ts";
+import { commandInOwnProcess, mainPath, outcomeOf } from "../support/command-line.ts";
 import { startOwnProcess } from "../support/own-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-
-interface Result {
-  check: string;
-  status: string;
-  found: string;
-  mend: string | null;
-}
 
 /** Every file below a folder with all that can be seen of it but when it was last read. */
 function picture(folder: string) {
@@ -34,10 +27,8 @@ test("on a folder that is not there yet all is well, and it stays that way", asy
   assert.equal(exitCode, exitCodes.done, out);
   assert.equal(err, "");
   for (const line of out.trimEnd().split("\n")) assert.match(line, /^ok {4}\S/);
-  assert.match(
-    out,
-    new RegExp(`^ok    folder +${dataDir} does not exist yet; the first import`, "m"),
-  );
+  const first = `^ok    folder +${dataDir} does not exist yet; the first import`;
+  assert.match(out, new RegExp(first, "m"));
   assert.deepEqual(readdirSync(above), []);
 });
 
@@ -45,36 +36,30 @@ test("beside a running server all is well, and nothing is changed", async (t) =>
   const { dataDir, port, get, key } = await startOwnProcess(t);
   await get("/fetch-projects", { "x-api-key": key });
   const before = picture(dataDir);
-  const { exitCode, out } = await outcomeOf(
-    process.execPath,
-    [new URL(import.meta.resolve("#cli/main.ts")).pathname, "doctor", "--json"],
-    { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: String(port) },
-  );
-  const { healthy, checks } = JSON.parse(out) as { healthy: boolean; checks: Result[] };
-  assert.deepEqual(
-    checks.filter(({ status }) => status !== "ok"),
-    [],
-  );
+  const { exitCode, out } = await outcomeOf(process.execPath, [mainPath, "doctor", "--json"], {
+    PATH: process.env["PATH"],
+    DATA_DIR: dataDir,
+    PORT: String(port),
+  });
+  const { healthy, checks } = JSON.parse(out);
+  for (const { status, found } of checks) assert.equal(status, "ok", found);
   assert.equal(healthy, true);
   assert.equal(exitCode, exitCodes.done);
-  const said = (name: string) => checks.find(({ check }) => check === name)!.found;
-  assert.match(said("port"), /is held by a running gp-records$/);
+  const ofPort = checks.find(({ check }: { check: string }) => check === "port");
+  assert.match(ofPort.found, /is held by a running gp-records$/);
   // The server itself writes when a key was last used, and counts.
   const isQuiet = ({ name }: { name: string }) => !/^(usage|counts)/.test(name);
   assert.deepEqual(picture(dataDir).filter(isQuiet), before.filter(isQuiet));
 });
 
 test("every check stands in docs/running.md, in order, and no other", () => {
-  const text = readFileSync("docs/running.md", "utf8");
-  const part = text.slice(
-    text.indexOf("## When something is wrong"),
-    text.indexOf("\n## Backups\n"),
+  const [, after = ""] = readFileSync("docs/running.md", "utf8").split(
+    "## When something is wrong",
   );
+  const [part = ""] = after.split("\n## Backups\n");
   const documented = [...part.matchAll(/^\| (`.*`) \|/gm)].flatMap(([, cell]) => cell!.split(", "));
-  assert.deepEqual(
-    documented,
-    checks.map(({ name }) => `\`${name}\``),
-  );
+  const names = checks.map(({ name }) => `\`${name}\``);
+  assert.deepEqual(documented, names);
 });
 
 test("what fails has a line with what to do, and ends with 6; the other checks are made", async (t) => {

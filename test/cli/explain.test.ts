@@ -22,10 +22,7 @@ async function projects(way: string): Promise<any[]> {
   assert.notEqual(ciks.length, 0, way);
   const found = ciks.map(async ([cik, { sponsor }]) => {
     const all: any[] = await json("explain", `cik:${cik}`);
-    const { name, brand } = sponsor ?? {};
-    return all
-      .filter(({ kind }) => kind === "project")
-      .map((one) => ({ ...one, sponsor: { name, brand } }));
+    return all.filter(({ kind }) => kind === "project").map((one) => ({ ...one, sponsor }));
   });
   return (await Promise.all(found)).flat();
 }
@@ -45,17 +42,14 @@ test("a project whose filing names its sponsor is explained by the sentence, the
   }
   const [{ id, gps }] = await projects("text");
   const said = await text("explain", id);
-  assert.match(
-    said,
-    /named in the text of a filing, confidence 90 %, because the text states its role/,
-  );
+  const words = /named in the text of a filing, confidence 90 %, because the text states its role/;
+  assert.match(said, words);
   assert.ok(said.includes(`GP: ${gps[0].name}, ${gps[0].id}`));
 });
 
 test("a project that nobody is named for says so, why, and which persons its filing names", async () => {
   const all = [...(await projects("persons")), ...(await projects("deal"))];
-  for (const { gps, evidence, id } of all.filter((one) => one.gps.length === 0)) {
-    assert.deepEqual(gps, []);
+  for (const { evidence, id } of all.filter((one) => one.gps.length === 0)) {
     assert.ok(evidence.every(({ taken }: any) => !taken));
     const persons = evidence.filter(({ firm }: any) => firm === null);
     assert.equal(persons.length, 2);
@@ -100,7 +94,7 @@ test("a GP is explained by its Form ADV and the best evidence of each vehicle, a
 test("a record is found by its id, a former one and those of its source; others are refused with the next step", async () => {
   const file = join(place, "records.ndjson");
   const deliver = async (gp: object) => {
-    writeFileSync(file, `${JSON.stringify({ record: "gp", ...gp })}\n`);
+    writeFileSync(file, JSON.stringify({ record: "gp", ...gp }));
     await text("import ndjson --source own", file);
   };
   await deliver({ id: "birch", name: "Birch" });

@@ -42,11 +42,8 @@ function installation(t: TestContext, main: string) {
 }
 
 test("a new Node runs the command line itself", async () => {
-  const { exitCode, out, err } = await outcomeOf(
-    process.execPath,
-    [launcher, "keys", "--help"],
-    process.env,
-  );
+  const args = [launcher, "keys", "--help"];
+  const { exitCode, out, err } = await outcomeOf(process.execPath, args, process.env);
   assert.equal(exitCode, 0, err);
   assert.match(out, /^Usage: gp-records keys/);
 });
@@ -63,10 +60,7 @@ test("sockets that systemd passes to an old Node reach the bundled one", { skip 
   );
   const [first, second] = [holdSocket(), holdSocket()];
   t.after(() => [first, second].forEach((socket) => socket.close()));
-  const passed = passing([
-    { ...first, name: "a" },
-    { ...second, name: "b" },
-  ]);
+  const passed = passing([first, second].map((socket) => ({ ...socket, name: "a" })));
   const [command, ...args] = [...passed.under, oldNode!, bin];
   const child = spawn(command!, args, {
     env: { PATH: process.env["PATH"], ...passed.settings },
@@ -85,12 +79,9 @@ test(
       `const told: string = JSON.stringify([process.version, ...process.argv.slice(2)]);
      console.log(told); console.error("a fault"); process.exit(5);`,
     );
-    const { exitCode, out, err } = await outcomeOf(
-      oldNode!,
-      [bin, "a b", "--c=d", ""],
-      process.env,
-    );
-    assert.deepEqual(JSON.parse(out), [process.version, "a b", "--c=d", ""]);
+    const args = ["a b", "--c=d", ""];
+    const { exitCode, out, err } = await outcomeOf(oldNode!, [bin, ...args], process.env);
+    assert.deepEqual(JSON.parse(out), [process.version, ...args]);
     assert.equal(err, "a fault\n");
     assert.equal(exitCode, 5);
   },
@@ -126,9 +117,7 @@ test(
   async (t) => {
     const folder = temporaryFolder(t);
     const bin = bareFolder(folder);
-    const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as {
-      scripts: { start: string };
-    };
+    const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
     const PATH = `${dirname(oldNode!)}${delimiter}${process.env["PATH"]}`;
     for (const outcome of [
       await outcomeOf(oldNode!, [bin], process.env),
@@ -136,10 +125,8 @@ test(
     ]) {
       assert.equal(outcome.exitCode, 2);
       assert.equal(outcome.out, "");
-      assert.match(
-        outcome.err,
-        new RegExp(`^error: gp-records needs Node 26 or newer.*${packageName}.*npm ci.*\n$`),
-      );
+      const words = `^error: gp-records needs Node 26 or newer.*${packageName}.*npm ci.*\n$`;
+      assert.match(outcome.err, new RegExp(words));
     }
   },
 );

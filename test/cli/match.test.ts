@@ -4,29 +4,28 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
+import { gp } from "../datasets/published.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const gps = [
-  {
-    id: "a",
+  gp("a", {
     name: "Café Capital Partners",
     legal_name: "Café Capital Partners, LLC",
     hq_city: "Dallas",
     hq_state: "TX",
-  },
-  {
-    id: "b",
+  }),
+  gp("b", {
     name: "Harbor Point Realty",
     hq_city: "Boston",
     hq_state: "MA",
     external_ids: { crd: ["9900001"], cik: ["0009000001"] },
-  },
-  { id: "c", name: "Harbor Point Realty", hq_city: "Miami", hq_state: "FL" },
-  { id: "d", name: "=Summit & Company" },
-  { id: "e", name: "Dune Limited Partnership Fund" },
-].map((gp) => ({ record: "gp", ...gp }));
+  }),
+  gp("c", { name: "Harbor Point Realty", hq_city: "Miami", hq_state: "FL" }),
+  gp("d", { name: "=Summit & Company" }),
+  gp("e", { name: "Dune Limited Partnership Fund" }),
+];
 
 async function published(t: TestContext) {
   const dataDir = temporaryFolder(t);
@@ -110,10 +109,8 @@ test("match refuses a list that is empty, too long, binary or faulty, and names 
     assert.match(err, words);
   };
   await refused("", /names\.csv: contains no names/);
-  await refused(
-    "name\n" + "x\n".repeat(5001),
-    /names\.csv:5002: a list may have at most 5000 names, .* has 5001/,
-  );
+  const tooMany = /names\.csv:5002: a list may have at most 5000 names, .* has 5001/;
+  await refused("name\n" + "x\n".repeat(5001), tooMany);
   await refused(Buffer.from("PK\x03\x04xlsx"), /names\.csv: is a zip archive or a spreadsheet/);
   await refused(Buffer.from([0x41, 0, 0x42]), /names\.csv: is not text/);
   await refused("name,city\n,Dallas", /names\.csv:2: has no name, CRD or CIK/);

@@ -9,6 +9,7 @@ import { exitCodes } from "#cli/command-fault.ts";
 import { passedSockets } from "#cli/serve.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { cast } from "../support/cast.ts";
+import { mainPath } from "../support/command-line.ts";
 import { importRecords } from "../support/dataset.ts";
 import { type HeldSocket, holdSocket } from "../support/ports.ts";
 import { hasTool } from "../support/machine.ts";
@@ -124,17 +125,13 @@ test("more sockets than are served are refused, and so is what is no socket of T
 
 /** The server as systemd itself starts it, at the first connection. */
 async function startedBySystemd(t: TestContext, listen: string, settings: object = {}) {
-  const args = ["--listen", listen, "--fdname=main", "--inetd=no"].slice(0, 3);
   const passedOn = ["DATA_DIR", ...Object.keys(settings)].flatMap((name) => ["-E", name]);
-  const main = new URL(import.meta.resolve("#cli/main.ts")).pathname;
-  const child = spawn(
-    "systemd-socket-activate",
-    [...args, ...passedOn, process.execPath, main, "serve"],
-    {
-      env: { PATH: process.env["PATH"], DATA_DIR: temporaryFolder(t), ...settings },
-      stdio: ["ignore", "ignore", "pipe"],
-    },
-  );
+  const command = [process.execPath, mainPath, "serve"];
+  const args = ["--listen", listen, "--fdname=main", ...passedOn, ...command];
+  const child = spawn("systemd-socket-activate", args, {
+    env: { PATH: process.env["PATH"], DATA_DIR: temporaryFolder(t), ...settings },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   const ended = once(child, "close");
   t.after(() => {
     child.kill("SIGKILL");

@@ -75,7 +75,7 @@ test("a key given in the wrong place is never repeated", async (t) => {
 });
 
 test("a wrong command, option or argument ends with 2 and one line that names it", async (t) => {
-  const dataDir = temporaryFolder(t);
+  const { start } = allCommands(temporaryFolder(t));
   for (const [words, ...args] of [
     [/unknown command 'key'/, "key"],
     [/unknown command 'lst'.*Did you mean list/, "keys lst"],
@@ -89,7 +89,7 @@ test("a wrong command, option or argument ends with 2 and one line that names it
     [/too many arguments/, "accounts suspend a b"],
     [/name of the account must not be empty/, "accounts create --name", " "],
   ] as [RegExp, ...string[]][]) {
-    const { exitCode, out, err } = await allCommands(dataDir).start(...args);
+    const { exitCode, out, err } = await start(...args);
     assert.equal(exitCode, exitCodes.usage, err);
     assert.equal(out, "");
     assert.match(err, words);
@@ -164,10 +164,9 @@ test("no control character of what a command prints reaches the terminal, nor do
   const { text, json } = allCommands(dataDir);
   await text("accounts create --name Acme");
   await text("keys create --account Acme --name first");
-  const database = new DatabaseSync(controlFile(dataDir));
   const name = `${hostile}\nforged`;
+  using database = new DatabaseSync(controlFile(dataDir));
   database.prepare("update api_key set name = ?").run(name);
-  database.close();
   assert.match(await said(exitCodes.done, "keys list"), /\\nforged/);
   assert.equal((await text("keys list")).trimEnd().split("\n").length, 2);
   const [key] = await json("keys list");
@@ -241,31 +240,8 @@ test("a moment that there is not, or of no certain zone, is refused with what on
     );
 });
 
-/** An import that reads a line it refuses. */
-const importing = "import ndjson - --source own";
-
-/** Starts a command, and calls this again and again until it has ended. */
-async function watch(
-  t: TestContext,
-  command: string,
-  dataDir: string,
-  look: (pid: number) => void,
-) {
-  const child = spawn(process.execPath, ["bin/gp-records", ...command.split(" ")], {
-    env: { PATH: process.env["PATH"], DATA_DIR: dataDir },
-    stdio: ["pipe", "ignore", "ignore"],
-  });
-  t.after(() => child.kill("SIGKILL"));
-  child.stdin.end("no record\n");
-  const ended = once(child, "exit");
-  while (child.exitCode === null) {
-    look(child.pid!);
-    await wait(1);
-  }
-  await ended;
-}
-
 const longCommands = [
+  "import ndjson - --source own",
   "datasets verify",
   "suppress list",
   "backup b.tar",
@@ -273,9 +249,18 @@ const longCommands = [
   "doctor",
 ];
 
-for (const command of [importing, ...longCommands])
+for (const command of longCommands)
   test(`\`${command}\` lowers its CPU priority`, async (t) => {
+    const child = spawn(process.execPath, ["bin/gp-records", ...command.split(" ")], {
+      env: { PATH: process.env["PATH"], DATA_DIR: temporaryFolder(t) },
+      stdio: ["pipe", "ignore", "ignore"],
+    });
+    t.after(() => child.kill("SIGKILL"));
+    // The import reads a line that it refuses.
+    child.stdin.end("no record\n");
+    const ended = once(child, "exit");
     let lowest = getPriority();
-    await watch(t, command, temporaryFolder(t), (pid) => (lowest = getPriority(pid)));
+    for (; child.exitCode === null; await wait(1)) lowest = getPriority(child.pid!);
+    await ended;
     assert.equal(lowest, constants.priority.PRIORITY_BELOW_NORMAL);
   });

@@ -2,29 +2,23 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { parse } from "csv-parse/sync";
 import { exitCodes } from "#cli/command-fault.ts";
-import { allCommands } from "../support/all-commands.ts";
+import { allCommands, commandsOnStore } from "../support/all-commands.ts";
 import { day, hour, noon } from "../support/control.ts";
-import { forEachStore as test, storePlace } from "../support/for-each-store.ts";
+import { forEachStore as test } from "../support/for-each-store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { putRequests, request } from "../support/usage.ts";
 
 /** Two accounts, each of which asked something. */
 async function commandsAfterRequests(t: TestContext) {
-  const place = await storePlace(t);
-  const commands = allCommands(place.dataDir, { DATABASE_URL: place.databaseUrl ?? "" });
+  const { place, ...commands } = await commandsOnStore(t);
   const acme = await commands.json("accounts create --name Acme");
+  const ofBeta = { account: 2, key: "key_b" };
   const beta = await commands.json("accounts create --name =Beta()");
   await putRequests(place, [
     request({ at: noon - day, requestId: "req_old" }),
     request({ at: noon - hour, requestId: "req_1", status: 429, problem: "quota-exceeded" }),
     request({ at: noon - 1, requestId: "shared", milliseconds: 0.5, query: "q=1,2" }),
-    request({
-      at: noon - 2,
-      requestId: "shared",
-      account: 2,
-      key: "key_b",
-      query: "=cmd|' /C calc'!A0",
-    }),
+    request({ ...ofBeta, at: noon - 2, requestId: "shared", query: "=cmd|' /C calc'!A0" }),
   ]);
   return { ...commands, acme: acme.id as string, beta: beta.id as string };
 }
@@ -81,11 +75,9 @@ test("requests list shows those of one account, newest first, between two times 
 test("requests find shows as many of one id as asked for, of the time asked for", async (t) => {
   const dataDir = temporaryFolder(t);
   const { json, refusal } = allCommands(dataDir);
-  const asked = (at: number) => request({ at, requestId: "same" });
-  await putRequests(
-    dataDir,
-    Array.from({ length: 250 }, (_, i) => asked(noon - hour + i)),
-  );
+  const times = Array.from({ length: 250 }, (_, i) => noon - hour + i);
+  const requests = times.map((at) => request({ at, requestId: "same" }));
+  await putRequests(dataDir, requests);
   const count = async (...args: string[]) => (await json("requests find same", ...args)).length;
   assert.equal(await count(), 100);
   assert.equal(await count("--limit", "200"), 200);
@@ -100,25 +92,15 @@ test("what cannot be found or understood is refused in words", async (t) => {
     missing,
     /^error: The request log has no matching request with the id 'req_2'\..*USAGE_LOG_DAYS days, or until USAGE_LOG_ROWS newer ones are in the log\.\n$/,
   );
-  assert.match(
-    await refusal(exitCodes.conflict, "requests list --account Gamma"),
-    /no account 'Gamma'/,
-  );
-  assert.match(
-    await refusal(exitCodes.usage, "requests find"),
-    /^error: missing required argument 'id'/,
-  );
-  for (const wrong of [
-    ["--limit", "0"],
-    ["--since", "soon"],
-    ["--csv", "--json"],
-  ])
-    await refusal(exitCodes.usage, "requests list --account Acme", ...wrong);
+  const ofNobody = await refusal(exitCodes.conflict, "requests list --account Gamma");
+  assert.match(ofNobody, /no account 'Gamma'/);
+  assert.match(await refusal(exitCodes.usage, "requests find"), /missing required argument 'id'/);
+  for (const wrong of ["--limit 0", "--since soon", "--csv --json"])
+    await refusal(exitCodes.usage, `requests list --account Acme ${wrong}`);
 });
 
 async function commandsAfterAMonth(t: TestContext) {
-  const place = await storePlace(t);
-  const commands = allCommands(place.dataDir, { DATABASE_URL: place.databaseUrl ?? "" });
+  const { place, ...commands } = await commandsOnStore(t);
   const { id } = await commands.json("accounts create --name Acme");
   await putRequests(place, [
     request({ milliseconds: 0.1 }),

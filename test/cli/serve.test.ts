@@ -20,6 +20,7 @@ import { canConnect, freePort, listenFor } from "../support/ports.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const launcher = fileURLToPath(new URL("../../bin/gp-records", import.meta.url));
+
 /** A data folder with these records and a key. */
 async function folderWithKey(t: TestContext, records: readonly unknown[]) {
   const dataDir = temporaryFolder(t);

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, suite, test, type TestContext } from "node:test";
 import { openCatalogue } from "#datasets/catalogue.ts";
+import type { Status } from "#doctor/check.ts";
 import { datasets } from "#doctor/datasets.ts";
 import { counters, database } from "#doctor/settings.ts";
 import { controlStore, usageStore } from "#doctor/stores.ts";
@@ -70,41 +71,30 @@ suite("doctor on what counts", { skip: whyNoRedis() ?? skip }, () => {
   });
   after(() => redis.end());
 
-  const givenOn = async (t: TestContext, url?: string) => {
-    const settings = {
-      DATABASE_URL: await freshDatabase(t),
-      ...(url !== undefined && { COUNTERS_URL: url }),
-    };
-    return { settings };
+  const judged = async (t: TestContext, status: Status, COUNTERS_URL = "") => {
+    const settings = { DATABASE_URL: await freshDatabase(t), COUNTERS_URL };
+    return (await finding(status, counters, temporaryFolder(t), { settings })).found;
   };
 
   test("either server is named, and one that may evict counts with how to change that", async (t) => {
-    const dataDir = temporaryFolder(t);
-    for (const given of [await givenOn(t, redis.url), await givenOn(t)])
+    for (const url of [redis.url, ""])
       assert.match(
-        (await finding("ok", counters, dataDir, given)).found,
+        await judged(t, "ok", url),
         /^(?:redis:\/\/127\.0\.0\.1:\d+|PostgreSQL at \S+) counts for all instances$/,
       );
     await redis.ask("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
-    const evicts = await finding("fail", counters, dataDir, await givenOn(t, redis.url));
-    assert.match(evicts.found, /maxmemory-policy 'allkeys-lru'.*Set 'maxmemory-policy noeviction'/);
+    const evicts = await judged(t, "fail", redis.url);
+    assert.match(evicts, /maxmemory-policy 'allkeys-lru'.*Set 'maxmemory-policy noeviction'/);
   });
 
   test("a server that is away, or does not answer, is named", async (t) => {
-    const dataDir = temporaryFolder(t);
-    const away = await finding(
-      "fail",
-      counters,
-      dataDir,
-      await givenOn(t, "redis://:geheim@127.0.0.1:1"),
-    );
-    assert.match(away.found, /^redis:\/\/127\.0\.0\.1:1 cannot count requests: .*ECONNREFUSED/);
-    assert.doesNotMatch(away.found, /geheim/);
+    const away = await judged(t, "fail", "redis://:geheim@127.0.0.1:1");
+    assert.match(away, /^redis:\/\/127\.0\.0\.1:1 cannot count requests: .*ECONNREFUSED/);
+    assert.doesNotMatch(away, /geheim/);
     redis.pause();
     t.after(() => redis.resume());
-    const frozen = await finding("fail", counters, dataDir, await givenOn(t, redis.url));
     assert.match(
-      frozen.found,
+      await judged(t, "fail", redis.url),
       /^redis:\/\/\S+ cannot count requests: it did not answer within 2000 ms$/,
     );
   });

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { once } from "node:events";
 import { chmodSync, statSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
-import { type AddressInfo, createServer, Server } from "node:net";
+import { createServer, Server } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openCatalogue } from "#datasets/catalogue.ts";
@@ -13,30 +12,17 @@ import { port, settings } from "#doctor/settings.ts";
 import { cast } from "../support/cast.ts";
 import { importRecords } from "../support/dataset.ts";
 import { finding, look } from "../support/doctor.ts";
+import { listenFor } from "../support/ports.ts";
 import { startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-async function portOf(t: TestContext, server: Server): Promise<string> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => server.close());
-  return String((server.address() as AddressInfo).port);
-}
-
 test("every wrong setting is named, and the folder is looked at all the same", async (t) => {
   const dataDir = temporaryFolder(t);
-  assert.match(
-    (await finding("ok", settings, dataDir)).found,
-    new RegExp(`DATA_DIR is ${dataDir}$`),
-  );
-  const found = await look(settings, dataDir, { settings: { PORT: "http", LOG_LEVEL: "loud" } });
-  assert.deepEqual(
-    found.map(({ status, found: words }) => [status, words.split(" ")[0]]),
-    [
-      ["fail", "PORT"],
-      ["fail", "LOG_LEVEL"],
-    ],
-  );
+  const { found: whole } = await finding("ok", settings, dataDir);
+  assert.match(whole, new RegExp(`DATA_DIR is ${dataDir}$`));
+  const wrong = await look(settings, dataDir, { settings: { PORT: "http", LOG_LEVEL: "loud" } });
+  const found = wrong.map(({ status, found: words }) => `${status} ${words.split(" ")[0]}`);
+  assert.deepEqual(found, ["fail PORT", "fail LOG_LEVEL"]);
   const SMTP_URL = "smtp://mail.example";
   const elsewhere = await look(settings, dataDir, { settings: { SMTP_URL, HOST: "0.0.0.0" } });
   assert.match(elsewhere[0]!.found, /^SMTP_URL is set and PUBLIC_URL is not, /);
@@ -78,7 +64,7 @@ test("a place to listen on that is free, and one that another program holds, are
     ["ADMIN_ADDRESS", (number: string) => ({ ADMIN_ADDRESS: `127.0.0.1:${number}` })],
   ] as const) {
     const other = createServer((socket) => socket.resume().end("220 ready\r\n"));
-    const number = await portOf(t, other);
+    const number = String(await listenFor(t, other));
     const { found, mend } = await lookAt(t, "fail", settingsFor(number));
     assert.equal(found, `127.0.0.1:${number} is held by another program`);
     assert.ok(mend.endsWith(`choose another port in ${name}.`), mend);
@@ -86,7 +72,7 @@ test("a place to listen on that is free, and one that another program holds, are
     const free = await lookAt(t, "ok", settingsFor(number));
     assert.equal(free.found, `127.0.0.1:${number} is free`);
     const web = createHttpServer((_, answer) => answer.end("hello"));
-    const held = await lookAt(t, "fail", settingsFor(await portOf(t, web)));
+    const held = await lookAt(t, "fail", settingsFor(String(await listenFor(t, web))));
     assert.match(held.found, /held by another program/);
   }
   assert.match((await lookAt(t, "ok", {})).found, /takes a free port/);
@@ -113,9 +99,8 @@ test("a port that only root may listen on is named", async (t) => {
   t.mock.method(Server.prototype, "listen", function (this: Server) {
     setImmediate(() => this.emit("error", Object.assign(new Error(), { code: "EACCES" })));
   });
-  const { found, mend } = await finding("fail", port, temporaryFolder(t), {
-    settings: { PORT: "80" },
-  });
+  const given = { settings: { PORT: "80" } };
+  const { found, mend } = await finding("fail", port, temporaryFolder(t), given);
   assert.equal(found, "this user may not listen on 127.0.0.1:80 (EACCES)");
   assert.equal(mend, "Choose a port above 1023 in PORT.");
 });

@@ -11,7 +11,6 @@ import {
 import { join, relative } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
-import type { Finding } from "#doctor/check.ts";
 import { controlStore, judgeStore, usageStore } from "#doctor/stores.ts";
 import { openControl, openUsage } from "#store/stores.ts";
 import { allCommands } from "../support/all-commands.ts";
@@ -26,11 +25,8 @@ async function folderWithStores(t: TestContext) {
   const dataDir = temporaryFolder(t);
   await (await openControl(dataDir)).close();
   await (await openUsage(dataDir)).close();
-  return {
-    dataDir,
-    control: join(dataDir, "control.sqlite"),
-    usage: join(dataDir, "usage.sqlite"),
-  };
+  const [control, usage] = [join(dataDir, "control.sqlite"), join(dataDir, "usage.sqlite")];
+  return { dataDir, control, usage };
 }
 
 test("databases that are not there yet, or whole, are well, and looking at them leaves nothing beside them", async (t) => {
@@ -96,13 +92,10 @@ test("where the disk has no room to read them by, whole databases are not said t
   const { dataDir, control, usage } = await folderWithStores(t);
   // What reads a database with a write-ahead log makes the file it is shared by, which takes room.
   for (const file of [control, usage]) writeFileSync(`${file}-wal`, "");
-  const { out } = await outcomeOf(
-    "prlimit",
-    ["--fsize=0", process.execPath, mainPath, "doctor", "--json"],
-    { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: "0" },
-  );
-  const { checks } = JSON.parse(out) as { checks: (Finding & { check: string; mend: string })[] };
-  const ofStores = checks.filter(({ check }) => check.endsWith(".sqlite"));
+  const command = ["--fsize=0", process.execPath, mainPath, "doctor", "--json"];
+  const environment = { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: "0" };
+  const { out } = await outcomeOf("prlimit", command, environment);
+  const ofStores = JSON.parse(out).checks.filter(({ check }: any) => check.endsWith(".sqlite"));
   assert.equal(ofStores.length, 2);
   for (const one of ofStores) {
     assert.equal(one.status, "fail");
@@ -114,9 +107,8 @@ test("where the disk has no room to read them by, whole databases are not said t
 test("databases that cannot be opened now are not said to be damaged", async (t) => {
   const { dataDir, control, usage } = await folderWithStores(t);
   for (const file of [control, usage]) mkdirSync(`${file}-wal`);
-  for (const store of [controlStore, usageStore]) {
+  for (const store of [controlStore, usageStore])
     assertHarmless(await finding("fail", store, dataDir));
-  }
 });
 
 test("only what SQLite calls damaged, or no database, is to be replaced", () => {
@@ -161,11 +153,8 @@ test("the schema of a newer program is named and left as it is", async (t) => {
 
 test("a database that another process keeps everybody from reading is named", async (t) => {
   const { dataDir, usage } = await folderWithStores(t);
-  await holdDatabase(
-    t,
-    usage,
-    "pragma locking_mode = exclusive; begin exclusive; create table t (a)",
-  );
+  const sql = "pragma locking_mode = exclusive; begin exclusive; create table t (a)";
+  await holdDatabase(t, usage, sql);
   const locked = await finding("fail", usageStore, dataDir);
   assert.match(locked.found, /database is locked/);
   assert.match(locked.mend, /fuser/);
