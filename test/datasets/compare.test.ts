@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { compareGenerations, lineOf } from "#datasets/steps.ts";
-import { cast } from "../support/cast.ts";
 import { importRecords } from "../support/dataset.ts";
 import { day, gp, idOf, imported, principal, signal } from "./published.ts";
 
@@ -65,29 +64,4 @@ test("a time that a source states anew is a change by itself", async (t) => {
   const [{ before, after }] = changes(catalogue);
   assert.deepEqual(before, { updated_at: "2026-01-01T00:00:00Z" });
   assert.deepEqual(after, { updated_at: "2026-02-01T00:00:00Z" });
-});
-
-test("a dataset does not differ from itself, and from another by what the import between them counted", async (t) => {
-  const catalogue = await imported(t, cast);
-  assert.deepEqual(changes(catalogue), []);
-  const records = [
-    ...cast.slice(3).map((record) => ({ ...record, tags: ["qof", "new"] })),
-    gp("another"),
-  ];
-  const { changes: counted } = await importRecords(catalogue, records, {
-    nowMilliseconds: day(2),
-    rejectedMax: { percent: 100 },
-  });
-  const all = changes(catalogue);
-  const sum = (kind: string) => all.filter(({ change }) => change === kind).length;
-  assert.deepEqual(
-    {
-      added: sum("added"),
-      updated: sum("changed"),
-      removed: sum("removed") + sum("merged"),
-      unlinked: [],
-    },
-    counted,
-  );
-  assert.ok(counted.added > 0 && counted.updated > 0 && counted.removed > 0);
 });

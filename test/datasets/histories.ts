@@ -8,6 +8,7 @@ import { type Catalogue, findBefore, openCatalogue } from "#datasets/catalogue.t
 import { compareGenerations } from "#datasets/steps.ts";
 import { openChangesReader, publicationsSince } from "#datasets/joined-steps.ts";
 import { openPublications } from "#datasets/publications.ts";
+import type { ImportResult } from "#datasets/publish.ts";
 import { recordKinds } from "#records/kinds.ts";
 import { seededRandom } from "../support/awkward/random.ts";
 import { applyStep, emptyMirror, hashOf, linesOf, type Mirror } from "../support/mirror.ts";
@@ -66,6 +67,7 @@ async function followHistory(folder: Catalogue, seed: number) {
   let version: string | null = null;
   for (let move = 1; happened.publications < 5 && move < 30; move++) {
     const versions = folder.versions();
+    let counted: ImportResult["changes"] | null = null;
     if (versions.length > 1 && below(4) === 0) {
       happened.rollBacks++;
       const nowMilliseconds = day(move);
@@ -81,6 +83,7 @@ async function followHistory(folder: Catalogue, seed: number) {
       // A merged GP that is parted again is refused, as by design; the history goes on.
       const result = await importRecords(catalogue, world.records(), options).catch(() => null);
       if (result?.published == null) continue;
+      counted = result.changes;
     }
     const now = folder.currentVersion()!;
     const listed = publications.list(now);
@@ -99,6 +102,12 @@ async function followHistory(folder: Catalogue, seed: number) {
       const { from, to, from_hash, to_hash } = head;
       assert.deepEqual([from, to, from_hash, to_hash], [version, now, before, hashOf(mirror)]);
       assert.equal(head["changes"], step.trimEnd().split("\n").length - 1);
+      // An import counts what it changes; a step, by kind, how both datasets differ.
+      const sum = (change: string) =>
+        recordKinds.reduce((all, kind) => all + head["counts"][kind][change], 0);
+      const differing = [sum("added"), sum("changed"), sum("removed") + sum("merged")];
+      if (counted !== null)
+        assert.deepEqual([counted.added, counted.updated, counted.removed], differing);
       assert.deepEqual(last.step, { changes: head["changes"], counts: head["counts"] });
       assert.equal(last.hash, head["to_hash"]);
       assert.equal(listed.find((one) => one.version === version)!.hash, before);
