@@ -7,8 +7,7 @@ import { declared } from "#operations/operation.ts";
 import { canonicalQuery, readQuery } from "#operations/parameters.ts";
 import { Problem, type ParameterFault } from "#problems.ts";
 
-const read = (text: string, pageSizeMax = 100) =>
-  readQuery(fetches.gp, text, pageSizeMax, operations);
+const read = (text: string) => readQuery(fetches.gp, text, 100, operations);
 
 function codesOf(text: string): string[] {
   try {
@@ -52,11 +51,6 @@ test("a number may have a sign where its range has one", () => {
   assert.deepEqual(valuesOf("longitude=-97.5"), { longitude: ["-97.5"] });
   for (const wrong of ["-180.5", "--1", "-", "1e2"])
     assert.throws(() => valuesOf(`longitude=${wrong}`), /must be -180 to 180/);
-});
-
-test("the largest page is the operator's", () => {
-  assert.equal(read("gp_name=kk&limit=1000", 1000).limit, 1000);
-  assert.throws(() => read("gp_name=kk&limit=1001", 1000), /'limit' must be 1 to 1000/);
 });
 
 test("twenty faults are all listed; of more the number of all is told, too", () => {
