@@ -17,16 +17,9 @@ import {
   unsearchable,
   words,
 } from "./awkward/words.ts";
-import {
-  type Facet,
-  facets,
-  fold,
-  kindOf,
-  namesOf,
-  referenceAnswer,
-  type ReferenceQuery,
-  spellingsCarried,
-} from "./reference.ts";
+import { type Facet, facets, kindOf, referenceAnswer, type ReferenceQuery } from "./reference.ts";
+import { textsOf } from "./reference/queries.ts";
+import { fold, namesOf } from "./reference/texts.ts";
 
 /** How many of each kind; from 300 principals or signals on, one GP has more than 100 of them and one exactly 100. */
 export interface AwkwardCounts {
@@ -380,7 +373,7 @@ function value(random: Random, facet: Facet, gp: CanonicalGp | undefined): strin
   const all = { tag: tagSpellings.flat(), theme: themeSpellings.flat(), market: marketTitles }[
     facet
   ];
-  const carried = gp ? spellingsCarried(gp, facet) : [];
+  const carried = gp ? textsOf(gp, "gp", facet) : [];
   const real = random.pick(carried.length > 0 && random.chance(0.8) ? carried : all);
   const kind = random.below(20);
   if (kind < 10) return real;

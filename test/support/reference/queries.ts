@@ -1,15 +1,35 @@
 /** Which records a list returns to a query, worked out from the records as served by looking at every one of them. */
-import type { RecordKind } from "#records/kinds.ts";
-import { compareBytes, fold, marketSpellings, rankOf } from "../reference.ts";
+import type { CanonicalRecord } from "#records/canonical.ts";
+import { eachOf, type RecordKind, recordKinds } from "#records/kinds.ts";
+import { compareBytes, fold, marketSpellings, rankOf } from "./texts.ts";
 
 /** A record as served; of a GP without what it embeds. */
 export type Served = Record<string, any> & { id: string };
 
-export interface ServedRecords {
-  gp: readonly Served[];
-  principal: readonly Served[];
-  signal: readonly Served[];
-  project: readonly Served[];
+export type ServedRecords = Readonly<Record<RecordKind, readonly Served[]>>;
+
+/** The public id under which a record of a source is served. */
+export type PublicIdOf = (kind: RecordKind, sourceId: string) => string;
+
+/** Records of one source as they are served, as far as the four reads look at them. */
+export function asServed(
+  records: readonly CanonicalRecord[],
+  publicIdOf: PublicIdOf,
+): ServedRecords {
+  const gps = new Map(
+    records
+      .filter(({ record }) => record === "gp")
+      .map(({ id }) => [id, { id: publicIdOf("gp", id) }]),
+  );
+  return eachOf(recordKinds, (kind) =>
+    records
+      .filter(({ record }) => record === kind)
+      .map((one) => {
+        const links = "gps" in one ? (one.gps ?? []) : [];
+        const linked = links.flatMap((id) => gps.get(id) ?? []);
+        return { ...one, id: publicIdOf(kind, one.id), gps: linked };
+      }),
+  );
 }
 
 export type Asked = Readonly<Record<string, readonly string[]>>;
@@ -44,7 +64,7 @@ export function referenceQuery(
         ))
     );
   });
-  const rank = (gp: Served) => rankOf(gp as never, fold(filters["gp_name"]?.[0] ?? "")) ?? 0;
+  const rank = (gp: Served) => rankOf(gp, fold(filters["gp_name"]?.[0] ?? "")) ?? 0;
   const usual = kind === "signal" ? "-date" : "name";
   const by = sort ?? usual;
   const keyOf = (record: Served) => {
@@ -79,8 +99,7 @@ export const valueOf = (record: Served, name: string): unknown =>
   name === "confidence" ? record["provenance"].confidence : record[name];
 
 function isGp(gp: Served, name: string, asked: readonly string[]): boolean {
-  if (name === "gp_name")
-    return asked[0] === gp.id || rankOf(gp as never, fold(asked[0]!)) !== undefined;
+  if (name === "gp_name") return asked[0] === gp.id || rankOf(gp, fold(asked[0]!)) !== undefined;
   return fits(gp, "gp", name, asked, "");
 }
 
@@ -108,7 +127,7 @@ function fits(
     case "has_gp":
       return record["gps"].length > 0 === (first === "true");
     case "name":
-      return rankOf({ name: record["name"] } as never, fold(first!)) !== undefined;
+      return rankOf({ name: record["name"] }, fold(first!)) !== undefined;
     case "project_id":
       return record["project_ids"].some((id: string) => asked.includes(id));
     default:
