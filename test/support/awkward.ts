@@ -32,6 +32,7 @@ export interface AwkwardCounts {
 const crowdMin = 300;
 // So few that names of one dataset share them; other seeds take others.
 const wordsMax = 60;
+const idCharacters = Array.from("0123456789abcdefghijklmnopqrstuvwxyz");
 
 /** Valid records in random order, the same for the same seed; kinds share their source ids. */
 export function awkwardRecords(seed: number, counts: AwkwardCounts): CanonicalRecord[] {
@@ -40,15 +41,23 @@ export function awkwardRecords(seed: number, counts: AwkwardCounts): CanonicalRe
   const gps: CanonicalGp[] = [];
   for (let at = 0; at < counts.gps; at += 1) gps.push(gp(random, at, own, gps));
   const ids = gps.map(({ id }) => id);
-  const principals = repeat(counts.principals, (at) =>
-    principal(random, at, links(random, at, counts.principals, ids)),
-  );
-  const signals = repeat(counts.signals, (at) =>
-    signal(random, at, own, links(random, at, counts.signals, ids)),
-  );
-  const projects = repeat(counts.projects, (at) =>
-    project(random, at, own, links(random, at, 0, ids)),
-  );
+  const principals = repeat(counts.principals, (at): CanonicalPrincipal => {
+    const parts = repeat(1 + random.below(3), () => random.pick(personWords));
+    const name = spell(random, parts.join(" "));
+    const gps = links(random, at, counts.principals, ids);
+    return { record: "principal", id: String(at), name, gps };
+  });
+  const signals = repeat(counts.signals, (at): CanonicalSignal => {
+    const title = nameOf(random, own);
+    const gps = links(random, at, counts.signals, ids);
+    return { record: "signal", id: String(at), title, date: date(random), gps };
+  });
+  const projects = repeat(counts.projects, (at): CanonicalProject => {
+    const name = nameOf(random, own);
+    const gps = links(random, at, 0, ids);
+    const isUnlinked = gps.length === 0 && random.chance(0.5);
+    return { record: "project", id: String(at), name, ...(!isUnlinked && { gps }) };
+  });
   const all = [...gps, ...principals, ...signals, ...projects];
   return random.some(all.length, all);
 }
@@ -71,7 +80,9 @@ function gp(
         random.chance(0.4) ? nameOfAnother(random, own, before) : nameOf(random, own),
       ),
     }),
-    ...(random.chance(0.15) && { former_ids: [formerId(random)] }),
+    ...(random.chance(0.15) && {
+      former_ids: [`gp_${repeat(16, () => random.pick(idCharacters)).join("")}`],
+    }),
     ...(random.chance(0.5) && { strategies: random.some(1 + random.below(2), strategies) }),
     ...(random.chance(0.5) && { property_types: random.some(1 + random.below(3), propertyTypes) }),
     ...(random.chance(0.7) && { tags: random.some(1 + random.below(4), tagSpellings.flat()) }),
@@ -90,11 +101,6 @@ const fundsOf = (at: number): NonNullable<CanonicalGp["funds"]> =>
     ...(number > 2 && { sold_usd: 5, external_ids: { adv_fund: ["805-1", "805-1"] } }),
   }));
 
-function formerId(random: Random): string {
-  const points = "0123456789abcdefghijklmnopqrstuvwxyz".split("");
-  return `gp_${repeat(16, () => random.pick(points)).join("")}`;
-}
-
 /** None, one or several GPs, rarely the same one twice; the first GP is crowded, the second has exactly 100. */
 function links(random: Random, at: number, crowd: number, ids: readonly string[]): string[] {
   const [first, second, ...others] = ids;
@@ -107,35 +113,6 @@ function links(random: Random, at: number, crowd: number, ids: readonly string[]
   return drawn;
 }
 
-function principal(random: Random, at: number, gps: string[]): CanonicalPrincipal {
-  const parts = repeat(1 + random.below(3), () => random.pick(personWords));
-  return { record: "principal", id: String(at), name: spell(random, parts.join(" ")), gps };
-}
-
-function signal(
-  random: Random,
-  at: number,
-  own: readonly string[],
-  gps: string[],
-): CanonicalSignal {
-  return { record: "signal", id: String(at), title: nameOf(random, own), date: date(random), gps };
-}
-
-function project(
-  random: Random,
-  at: number,
-  own: readonly string[],
-  gps: string[],
-): CanonicalProject {
-  const unlinked = gps.length === 0 && random.chance(0.5);
-  return {
-    record: "project",
-    id: String(at),
-    name: nameOf(random, own),
-    ...(!unlinked && { gps }),
-  };
-}
-
 /** Few enough that many records share one; as precise as a year, a month or a day. */
 function date(random: Random): string {
   const year = random.pick(["1999", "2025", "2026"]);
@@ -146,7 +123,7 @@ function date(random: Random): string {
 const nameLengthMax = 500;
 
 /** A name of one to four of the words, rarely of very many. */
-export function nameOf(random: Random, own: readonly string[]): string {
+function nameOf(random: Random, own: readonly string[]): string {
   const count = random.chance(0.02) ? 60 : 1 + random.below(4);
   const parts = repeat(count, () => random.pick(own));
   if (random.chance(0.05)) parts.push(parts[0] as string);
@@ -158,7 +135,7 @@ export function nameOf(random: Random, own: readonly string[]): string {
 }
 
 /** The name of an earlier GP, as it is or in another spelling that mostly folds alike. */
-export function nameOfAnother(
+function nameOfAnother(
   random: Random,
   own: readonly string[],
   before: readonly CanonicalGp[],
@@ -168,7 +145,7 @@ export function nameOfAnother(
   return random.chance(0.5) ? name : cut(spell(random, name));
 }
 
-export function legalNameOf(random: Random, name: string): string {
+function legalNameOf(random: Random, name: string): string {
   if (random.chance(0.2)) return name;
   return cut(
     random.chance(0.3) ? `The ${name}` : `${name}, ${random.pick(["LLC", "L.L.C.", "LP"])}`,
@@ -176,7 +153,7 @@ export function legalNameOf(random: Random, name: string): string {
 }
 
 /** Another case, composition or width. */
-export function spell(random: Random, text: string): string {
+function spell(random: Random, text: string): string {
   const spellings = [
     (plain: string) => plain.toUpperCase(),
     (plain: string) => plain.toLowerCase(),
@@ -197,20 +174,20 @@ function cut(text: string): string {
 }
 
 /** What stands between spaces and hyphens; the text itself where that is nothing. */
-export function pieces(text: string): string[] {
+function pieces(text: string): string[] {
   const found = text.split(/[ ,-]+/).filter((piece) => piece !== "");
   return found.length > 0 ? found : [text];
 }
 
 /** So many code points in a row at most, from anywhere in the text. */
-export function part(random: Random, text: string, lengthMax: number): string {
+function part(random: Random, text: string, lengthMax: number): string {
   const points = Array.from(text);
   const start = random.below(points.length);
   return points.slice(start, start + 1 + random.below(lengthMax)).join("");
 }
 
 /** The text with one code point lost, doubled, replaced or changed with its neighbour. */
-export function misspelt(random: Random, text: string): string {
+function misspelt(random: Random, text: string): string {
   const points = Array.from(text);
   const at = random.below(points.length);
   const [point = "", next = ""] = points.slice(at, at + 2);
@@ -254,7 +231,8 @@ function conditions(
   const operation = random.pick(operations);
   const crowded = gps.filter(({ id }) => id === "0" || id === "1");
   const gp = random.some(1, random.chance(0.2) ? crowded : gps)[0];
-  const query: ReferenceQuery = { operation, limit: limit(random), offset: 0 };
+  const limit = random.pick([1, 2, 20, 20, 99, 100, 100, 1 + random.below(100)]);
+  const query: ReferenceQuery = { operation, limit, offset: 0 };
   if (operation === "fetch-gp" || random.chance(0.6))
     query.gp_name = fitting(
       nameAsked(random, gp, random.some(1, gps)[0], ids),
@@ -268,10 +246,6 @@ function conditions(
           fitting(value, 1, valueLengthMax),
         );
   return query;
-}
-
-function limit(random: Random): number {
-  return random.pick([1, 2, 20, 20, 99, 100, 100, 1 + random.below(100)]);
 }
 
 /** At, just before, just after or far beyond the end, or anywhere before it. */
@@ -301,7 +275,7 @@ function fitting(text: string, lengthMin: number, lengthMax: number): string {
  * @param other a GP whose words may stand beside those of the first.
  * @param ids of GPs.
  */
-export function nameAsked(
+function nameAsked(
   random: Random,
   gp: CanonicalGp | undefined,
   other: CanonicalGp | undefined,
@@ -363,7 +337,7 @@ function idLike(random: Random, ids: readonly string[]): string {
 }
 
 /** One to ten values, some of them repeated. */
-export function valuesAsked(random: Random, facet: Facet, gp: CanonicalGp | undefined): string[] {
+function valuesAsked(random: Random, facet: Facet, gp: CanonicalGp | undefined): string[] {
   const count = random.pick([1, 1, 1, 1, 2, 2, 3, 10]);
   const drawn = repeat(count, () => value(random, facet, gp));
   return random.chance(0.1) ? drawn.concat(drawn).slice(0, 10) : drawn;
