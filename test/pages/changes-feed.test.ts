@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { SaxesParser } from "saxes";
 import { changesFeed } from "#pages/atom.ts";
 import type { Publication } from "#records/publication.ts";
 import { startService } from "../support/service.ts";
@@ -37,25 +38,19 @@ const publication = (day: number): Publication => ({
 const feedOf = (days: readonly number[], address = "/changes.atom") =>
   changesFeed(days.map(publication), address, "2026-11-20T03:00:00Z");
 
-/** Elements by their path, with their text; fails where the text is no well-formed XML of the kind a feed is. */
+/** Elements by their path, with their text; throws where the text is no well-formed XML. */
 function elementsOf(xml: string): { path: string; text: string }[] {
-  const open: string[] = [];
-  const found: { path: string; text: string }[] = [];
-  const [, body = ""] = /^<\?xml version="1\.0" encoding="utf-8"\?>\n([^]*)$/.exec(xml) ?? [];
-  for (const [, close, name, attributes, single, text] of body.matchAll(
-    /<(\/?)([a-z]+)((?: [a-z]+="[^"<]*")*)(\/?)>([^<]*)/g,
-  )) {
-    assert.ok(!/&(?!amp;|lt;|quot;)/.test(`${attributes}${text}`), "what is not escaped");
-    if (close === "/") assert.equal(open.pop(), name);
-    else {
-      open.push(name!);
-      found.push({ path: open.join("/"), text: text! });
-      if (single === "/") open.pop();
-    }
-  }
-  assert.deepEqual(open, []);
-  const tags = body.match(/</g)!.length;
-  assert.equal(tags, [...body.matchAll(/<\/?[a-z]+(?: [a-z]+="[^"<]*")*\/?>/g)].length);
+  const open: { path: string; text: string }[] = [];
+  const found: typeof open = [];
+  const parser = new SaxesParser();
+  parser.on("opentag", ({ name }) => {
+    const path = [...open.slice(-1).map((one) => one.path), name].join("/");
+    open.push({ path, text: "" });
+    found.push(open.at(-1)!);
+  });
+  parser.on("text", (text) => open.slice(-1).forEach((one) => (one.text += text)));
+  parser.on("closetag", () => void open.pop());
+  parser.write(xml).close();
   return found;
 }
 
@@ -65,7 +60,7 @@ test("the feed has what RFC 4287 asks of one, and one entry for each publication
     elements.filter((one) => one.path === path).map(({ text }) => text);
   for (const path of ["feed/id", "feed/title", "feed/updated", "feed/author/name", "feed/link"])
     assert.equal(texts(path).length, 1, path);
-  assert.deepEqual(texts("feed/id"), ["https://records.example/a&amp;b/changes.atom"]);
+  assert.deepEqual(texts("feed/id"), ["https://records.example/a&b/changes.atom"]);
   assert.deepEqual(texts("feed/updated"), ["2026-11-03T03:00:09Z"]);
   for (const path of ["id", "title", "updated", "content"])
     assert.equal(texts(`feed/entry/${path}`).length, 3, path);

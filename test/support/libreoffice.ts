@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { promisify } from "node:util";
+import { SaxesParser } from "saxes";
 import { hasTool } from "./machine.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -64,81 +65,53 @@ export async function openInLibreOffice(
   );
 }
 
-/** @param document a flat OpenDocument spreadsheet (OpenDocument 1.3, part 3, §9). */
-const sheetsIn = (document: string): Sheet[] =>
-  [...document.matchAll(/<table:table (.*?)>(.*?)<\/table:table>/gs)].map(([, head, content]) => ({
-    name: attribute(head!, "table:name") ?? "",
-    rows: withoutEnd(rowsIn(content!), (row) => row.length === 0),
-  }));
-
-const rowsIn = (content: string): SheetCell[][] =>
-  [...content.matchAll(/<table:table-row\b([^>]*?)(?:\/>|>(.*?)<\/table:table-row>)/gs)].flatMap(
-    ([, head, cells = ""]) =>
-      repeated(
-        head!,
-        "table:number-rows-repeated",
-        withoutEnd(cellsIn(cells), ({ type }) => type === "empty"),
-      ),
-  );
-
-const cellsIn = (content: string): SheetCell[] =>
-  [...content.matchAll(/<table:table-cell\b([^>]*?)(?:\/>|>(.*?)<\/table:table-cell>)/gs)].flatMap(
-    ([, head, shown = ""]) => {
-      const value = attribute(head!, "office:value");
-      const cell: SheetCell = {
-        type: (attribute(head!, "office:value-type") ?? "empty") as SheetCell["type"],
-        text: textIn(shown),
-        number: value === undefined ? null : Number(value),
-        formula: attribute(head!, "table:formula") ?? null,
-      };
-      return repeated(head!, "table:number-columns-repeated", cell);
-    },
-  );
-
 /** What fills the rest of a sheet, a million rows, is empty and cut off in any case. */
 const repeatedMax = 1000;
 
-function repeated<T>(head: string, name: string, one: T): T[] {
-  const times = Number(attribute(head, name) ?? 1);
-  return Array.from({ length: Math.min(times, repeatedMax) }, () => one);
+/** @param document a flat OpenDocument spreadsheet (OpenDocument 1.3, part 3, §9). */
+function sheetsIn(document: string): Sheet[] {
+  const sheets: Sheet[] = [];
+  let row: SheetCell[] = [];
+  /** Paragraphs of a cell, and the one that is being read; its runs of spaces and its tabs are elements. */
+  let lines: string[] = [];
+  let line = "";
+  const say = (text: string) => void (line += text);
+  const parser = new SaxesParser();
+  parser.on("text", say);
+  parser.on("opentag", ({ name, attributes }) => {
+    if (name === "table:table") sheets.push({ name: attributes["table:name"]!, rows: [] });
+    if (name === "table:table-row") row = [];
+    if (name === "table:table-cell") lines = [];
+    if (name === "text:p") line = "";
+    if (name === "text:s") say(" ".repeat(Number(attributes["text:c"] ?? 1)));
+    if (name === "text:tab") say("\t");
+    if (name === "text:line-break") say("\n");
+  });
+  parser.on("closetag", ({ name, attributes }) => {
+    const { rows } = sheets.at(-1) ?? { rows: [] };
+    const value = attributes["office:value"];
+    if (name === "text:p") lines.push(line);
+    if (name === "table:table-cell")
+      addRepeated(row, attributes["table:number-columns-repeated"], {
+        type: (attributes["office:value-type"] ?? "empty") as SheetCell["type"],
+        text: lines.join("\n"),
+        number: value === undefined ? null : Number(value),
+        formula: attributes["table:formula"] ?? null,
+      });
+    if (name === "table:table-row") {
+      cutEnd(row, ({ type }) => type === "empty");
+      addRepeated(rows, attributes["table:number-rows-repeated"], row);
+    }
+    if (name === "table:table") cutEnd(rows, ({ length }) => length === 0);
+  });
+  parser.write(document).close();
+  return sheets;
 }
 
-function withoutEnd<T>(all: readonly T[], isEmpty: (one: T) => boolean): T[] {
-  return all.slice(0, all.findLastIndex((one) => !isEmpty(one)) + 1);
+function addRepeated<T>(all: T[], times: string | undefined, one: T): void {
+  for (let i = 0; i < Math.min(Number(times ?? 1), repeatedMax); i++) all.push(one);
 }
 
-function attribute(head: string, name: string): string | undefined {
-  const [, value] = new RegExp(`\\b${name}="([^"]*)"`).exec(head) ?? [];
-  return value === undefined ? undefined : decoded(value);
+function cutEnd<T>(all: T[], isEmpty: (one: T) => boolean): void {
+  all.length = all.findLastIndex((one) => !isEmpty(one)) + 1;
 }
-
-/** Paragraphs are lines; runs of spaces and tabs are elements. */
-const textIn = (shown: string): string =>
-  [...shown.matchAll(/<text:p\b[^>]*?(?:\/>|>(.*?)<\/text:p>)/gs)]
-    .map(([, line = ""]) =>
-      decoded(
-        line
-          .replaceAll(/<text:s(?: text:c="(\d+)")?\/>/g, (_, count = "1") =>
-            " ".repeat(Number(count)),
-          )
-          .replaceAll("<text:tab/>", "\t")
-          .replaceAll("<text:line-break/>", "\n")
-          .replaceAll(/<[^>]*>/g, ""),
-      ),
-    )
-    .join("\n");
-
-const entities: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-};
-
-const decoded = (text: string): string =>
-  text.replaceAll(/&(?:#(\d+)|#x([0-9a-f]+)|([a-z]+));/gi, (whole, decimal, hex, name) =>
-    name === undefined
-      ? String.fromCodePoint(decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal))
-      : (entities[name] ?? whole),
-  );
