@@ -1,9 +1,11 @@
 /** One cast of invented records for the tests, small enough to be known by heart. */
+import { gp, principal, project, signal } from "../datasets/published.ts";
+
+const dallas = "Dallas-Fort Worth-Arlington, TX";
+const ofNorthwind = { gps: ["northwind"] };
 
 export const cast = [
-  {
-    record: "gp",
-    id: "northwind",
+  gp("northwind", {
     name: "Northwind Residential Partners",
     legal_name: "Northwind Residential Partners, LLC",
     aliases: ["Northwind Residential GP II, LLC"],
@@ -17,90 +19,53 @@ export const cast = [
     property_types: ["multifamily"],
     tags: ["reg_d_506c", "serial_filer"],
     themes: ["build_to_rent"],
-    markets: ["Dallas-Fort Worth-Arlington, TX"],
+    markets: [dallas],
     external_ids: { cik: ["0001912345"], crd: ["300123"] },
     provenance: { basis: "related_entity", confidence: 0.8, url: "https://example.org/filing/1" },
     updated_at: "2026-10-02T22:10:05Z",
-  },
-  {
-    record: "gp",
-    id: "blackstone",
+  }),
+  gp("blackstone", {
     name: "Blackstone Ridge Capital",
     tags: ["qof"],
     themes: ["opportunity_zones"],
     markets: ["Winston-Salem, NC"],
-  },
-  {
-    record: "gp",
-    id: "stonehaven",
+  }),
+  gp("stonehaven", {
     name: "Stonehaven Realty",
     strategies: ["core"],
     property_types: ["retail"],
     markets: ["New York-Newark-Jersey City, NY-NJ-PA"],
-  },
-  { record: "gp", id: "sequoia", name: "Capital Sequoia", markets: ["Asia-Pacific"], tags: ["ai"] },
-  { record: "gp", id: "kkr", name: "KKR", markets: ["Dallas-Fort Worth-Arlington, TX"] },
-  { record: "gp", id: "bankkern", name: "Bankkern Immobilien" },
-  { record: "gp", id: "gem", name: "GEM Realty" },
-  { record: "gp", id: "management", name: "Lakeside Management" },
-  {
-    record: "gp",
-    id: "societe",
-    name: "Société Générale Immobilier",
-    aliases: ["J.P. Morgan & Co."],
-  },
-  { record: "gp", id: "tokyo", name: "三井不動産 Advisors" },
-  {
-    record: "principal",
-    id: "ana",
-    name: "Ana Müller",
-    roles: ["managing_member"],
-    gps: ["northwind", "blackstone"],
-  },
-  { record: "principal", id: "ben", name: "Ben Okafor", gps: ["northwind"] },
-  { record: "principal", id: "cleo", name: "Cleo Duarte" },
-  {
-    record: "project",
-    id: "alder",
+  }),
+  gp("sequoia", { name: "Capital Sequoia", markets: ["Asia-Pacific"], tags: ["ai"] }),
+  gp("kkr", { name: "KKR", markets: [dallas] }),
+  gp("bankkern", { name: "Bankkern Immobilien" }),
+  gp("gem", { name: "GEM Realty" }),
+  gp("management", { name: "Lakeside Management" }),
+  gp("societe", { name: "Société Générale Immobilier", aliases: ["J.P. Morgan & Co."] }),
+  gp("tokyo", { name: "三井不動産 Advisors" }),
+  principal("ana", ["northwind", "blackstone"], { name: "Ana Müller", roles: ["managing_member"] }),
+  principal("ben", ["northwind"], { name: "Ben Okafor" }),
+  principal("cleo", [], { name: "Cleo Duarte" }),
+  project("alder", {
     name: "The Alder at Mueller",
     type: "development",
     property_type: "multifamily",
     status: "planned",
     units: 120,
     gps: ["northwind", "kkr"],
-  },
-  { record: "project", id: "zeta", name: "Zeta Yard", gps: ["stonehaven"] },
-  {
-    record: "signal",
-    id: "offer",
+  }),
+  project("zeta", { name: "Zeta Yard", gps: ["stonehaven"] }),
+  signal("offer", {
     title: "Northwind files a new offering",
     type: "new_offering",
     date: "2026-10-02",
     amount_usd: 48000000,
     amount_basis: "offering_total",
     project_ids: ["alder"],
-    gps: ["northwind"],
-  },
-  {
-    record: "signal",
-    id: "month",
-    title: "Northwind names a partner",
-    date: "2026-10",
-    gps: ["northwind"],
-  },
-  {
-    record: "signal",
-    id: "year",
-    title: "Northwind is founded anew",
-    date: "2026",
-    gps: ["northwind"],
-  },
-  {
-    record: "signal",
-    id: "old",
-    title: "Stonehaven sells",
-    date: "2025-12-31",
-    gps: ["stonehaven"],
-  },
-  { record: "signal", id: "wide", title: "Rates fall", date: "2026-09-01" },
-] as const;
+    ...ofNorthwind,
+  }),
+  signal("month", { title: "Northwind names a partner", date: "2026-10", ...ofNorthwind }),
+  signal("year", { title: "Northwind is founded anew", date: "2026", ...ofNorthwind }),
+  signal("old", { title: "Stonehaven sells", date: "2025-12-31", gps: ["stonehaven"] }),
+  signal("wide", { title: "Rates fall", date: "2026-09-01" }),
+];
