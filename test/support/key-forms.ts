@@ -14,14 +14,8 @@ export const orderKey = (
 ): Promise<Page> =>
   user.submit("/account/keys", "/account/keys", { name: "first", expiry: "90", ...fields });
 
-export interface MadeKey {
-  id: string;
-  key: string;
-  page: Page;
-}
-
 /** The one key a page shows, and its id. */
-export function shownKey(page: Page): MadeKey {
+export function shownKey(page: Page) {
   assert.equal(page.status, 200, page.text);
   const [key, ...others] = keysIn(page.text);
   assert.deepEqual(others, []);
@@ -29,10 +23,8 @@ export function shownKey(page: Page): MadeKey {
   return { id: id!, key: key!, page };
 }
 
-export const createKey = async (
-  user: TestUser,
-  fields?: Readonly<Record<string, string>>,
-): Promise<MadeKey> => shownKey(await orderKey(user, fields));
+export const createKey = async (user: TestUser, fields?: Readonly<Record<string, string>>) =>
+  shownKey(await orderKey(user, fields));
 
 export const orderRotation = (user: TestUser, id: string, overlap: string): Promise<Page> =>
   user.submit(`/account/keys/${id}`, `/account/keys/${id}/rotate`, { overlap });

@@ -155,33 +155,15 @@ export interface EpochEnd {
   lastAt: number;
 }
 
-export interface Life {
-  random: Random;
-  world: World;
-  dir: string;
-  tally: Tally;
-  kind: CountersKind;
-  counters: Counters;
-  /** By account, as are the admitted requests. */
-  quotas: Quotas[];
-  admitted: { at: number; epoch: string }[][];
-  epochs: Map<string, EpochEnd>;
-  runs: number;
-  isClockSetBack: boolean;
-}
+export type Life = Awaited<ReturnType<typeof beginLife>>;
 
 /** A wall clock read twice, in whole ms, tells a span of time but for this much. */
 const bridgeMicroseconds = 2000;
 
-export async function beginLife(
-  kind: CountersKind,
-  random: Random,
-  dir: string,
-  tally: Tally,
-): Promise<Life> {
+async function beginLife(kind: CountersKind, random: Random, dir: string, tally: Tally) {
   const world = openWorld();
   world.hasBootId = random.chance(0.8);
-  const accounts = random.between(1, 3);
+  const accounts = Array.from({ length: random.between(1, 3) }, () => someQuotas(random));
   return {
     random,
     world,
@@ -189,9 +171,10 @@ export async function beginLife(
     tally,
     kind,
     counters: await kind.open(world, dir),
-    quotas: Array.from({ length: accounts }, () => someQuotas(random)),
-    admitted: Array.from({ length: accounts }, () => []),
-    epochs: new Map(),
+    /** By account, as are the admitted requests. */
+    quotas: accounts,
+    admitted: accounts.map((): { at: number; epoch: string }[] => []),
+    epochs: new Map<string, EpochEnd>(),
     runs: 1,
     isClockSetBack: false,
   };

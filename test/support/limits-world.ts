@@ -1,21 +1,13 @@
 /** A machine whose time, wall clock and boots a test turns by hand. */
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import type { TestContext } from "node:test";
 import type { Clock } from "#limits/clocks.ts";
 import { openJournal } from "#limits/journal.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
+import { temporaryFolder as folderOfTest } from "./temporary-folder.ts";
 
-export interface World {
-  /** µs that truly passed since the world began. */
-  now: number;
-  /** What whoever sets the wall clock added to the true time. */
-  wallOffsetMilliseconds: number;
-  bootedAt: number;
-  boot: number;
-  /** Whether a program can tell one boot from another. */
-  hasBootId: boolean;
-}
+export type World = ReturnType<typeof openWorld>;
 
 export const second = 1e6;
 export const minute = 60 * second;
@@ -23,15 +15,16 @@ export const hour = 60 * minute;
 export const day = 24 * hour;
 
 /** Begins 11 days after the machine was started, in 2026. */
-export function openWorld(): World {
-  return {
-    now: 0,
-    wallOffsetMilliseconds: Date.UTC(2026, 10, 21),
-    bootedAt: -11 * day,
-    boot: 1,
-    hasBootId: true,
-  };
-}
+export const openWorld = () => ({
+  /** µs that truly passed since the world began. */
+  now: 0,
+  /** What whoever sets the wall clock added to the true time. */
+  wallOffsetMilliseconds: Date.UTC(2026, 10, 21),
+  bootedAt: -11 * day,
+  boot: 1,
+  /** Whether a program can tell one boot from another. */
+  hasBootId: true,
+});
 
 /** Counters that find their requests again after a restart, and close their journal with themselves. */
 export const openLastingCounters = (options: Parameters<typeof openJournal>[0]) =>
@@ -55,8 +48,5 @@ export function reboot(world: World, downMicroseconds: number): void {
 }
 
 /** A new folder, in memory where the system has one, that is gone when the test is over. */
-export function temporaryFolder(t: { after(clean: () => void): void }): string {
-  const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "gp-limits-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+export const temporaryFolder = (t: Pick<TestContext, "after">): string =>
+  folderOfTest(t, existsSync("/dev/shm") ? "/dev/shm" : tmpdir());

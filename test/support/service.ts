@@ -7,7 +7,6 @@ import { createAccount } from "#accounts/accounts.ts";
 import { readConfig } from "#config.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { issueKey } from "#keys/keys.ts";
-import type { Clock } from "#limits/clocks.ts";
 import type { Quotas } from "#limits/policy.ts";
 import { openService } from "#service.ts";
 import { cast } from "./cast.ts";
@@ -30,20 +29,17 @@ interface KeyOptions {
   quotas?: Partial<Quotas>;
 }
 
-/** A clock that stands still until a test moves it. */
-export interface TestClock extends Clock {
-  advance(seconds: number): void;
-  now(): number;
-}
+export type TestClock = ReturnType<typeof fixedClock>;
 
-export function fixedClock(startMilliseconds = Date.parse("2026-11-21T09:00:00Z")): TestClock {
+/** A clock that stands still until a test moves it. */
+export function fixedClock(startMilliseconds = Date.parse("2026-11-21T09:00:00Z")) {
   let seconds = 0;
   return {
     bootId: "boot-of-the-tests",
     monotonicMicroseconds: () => 5_000_000_000 + seconds * 1e6,
     wallMilliseconds: () => startMilliseconds + seconds * 1000,
     now: () => startMilliseconds + seconds * 1000,
-    advance: (by) => void (seconds += by),
+    advance: (by: number) => void (seconds += by),
   };
 }
 

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 
-export function temporaryFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "gp-records-"));
+export function temporaryFolder(t: Pick<TestContext, "after">, parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, "gp-records-"));
   // A service that the test has started is stopped after this, and may write a file while the folder is emptied.
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 }));
   return folder;

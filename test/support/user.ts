@@ -5,13 +5,7 @@ import { completeSignUp, inviteToSignUp } from "#accounts/credentials.ts";
 import { useControl } from "./control.ts";
 import type { TestService } from "./service.ts";
 
-export interface Page {
-  status: number;
-  headers: Headers;
-  /** Where it leads: the `Location` of a redirect, else null. */
-  location: string | null;
-  text: string;
-}
+export type Page = Awaited<ReturnType<TestUser["get"]>>;
 
 export type TestUser = ReturnType<typeof openUser>;
 
@@ -19,16 +13,12 @@ type Fields = Readonly<Record<string, string>>;
 
 export function openUser({ url }: Pick<TestService, "url">) {
   const cookies = new Map<string, string>();
-  const send = async (
-    path: string,
-    method: string,
-    body: string | null,
-    headers: Headers,
-  ): Promise<Page> => {
+  const send = async (path: string, method: string, body: string | null, headers: Headers) => {
     if (cookies.size > 0)
       headers.set("cookie", Array.from(cookies, ([name, value]) => `${name}=${value}`).join("; "));
     const answer = await fetch(url + path, { method, headers, body, redirect: "manual" });
     for (const cookie of answer.headers.getSetCookie()) keep(cookies, cookie);
+    // Where a redirect leads.
     const location = answer.headers.get("location");
     return { status: answer.status, headers: answer.headers, location, text: await answer.text() };
   };
