@@ -1,7 +1,7 @@
 /** A way to a server that can be cut, slowed down and counted: what lies between two machines. */
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import type { TestContext } from "node:test";
+import { listenFor } from "./ports.ts";
 
 export type FarAway = Awaited<ReturnType<typeof openFarAway>>;
 
@@ -34,17 +34,14 @@ export async function openFarAway(t: Pick<TestContext, "after">, place: string |
     const far = typeof place === "string" ? connect(place) : connect(place, "127.0.0.1");
     pass(near, far, false);
     pass(far, near, true);
-  }).listen(0, "127.0.0.1");
-  await once(proxy, "listening");
+  });
   const endAll = () => {
     for (const socket of sockets) socket.destroy();
   };
-  t.after(() => {
-    endAll();
-    proxy.close();
-  });
+  t.after(endAll);
+  const port = await listenFor(t, proxy);
   return {
-    port: (proxy.address() as AddressInfo).port,
+    port,
     /** When connections were asked for, in milliseconds of `performance.now`. */
     tries,
     /** Nothing arrives any more, in either direction, and nobody is told. */

@@ -1,10 +1,10 @@
 /** A mail server (RFC 5321) that keeps the mail it receives and refuses the commands a test wants refused. */
 import assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
-import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
 import { eventually } from "./eventually.ts";
+import { listenFor } from "./ports.ts";
 
 export interface ReceivedMail {
   from: string;
@@ -28,13 +28,8 @@ export async function startMailServer(t: TestContext) {
     // A client that disconnects midway has sent nothing.
     converse(socket, refusals, take).catch(() => {});
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const { port } = server.address() as { port: number };
+  t.after(() => sockets.forEach((socket) => socket.destroy()));
+  const port = await listenFor(t, server);
   const mail = {
     /** For `SMTP_URL`. */
     url: `smtp://127.0.0.1:${port}`,

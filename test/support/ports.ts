@@ -44,12 +44,11 @@ export function passing(sockets: readonly Passed[]) {
 }
 
 /** Does this with each connection to a port, until the test ends. @returns the port. */
-export async function listen(t: TestContext, each: (socket: Socket) => void): Promise<number> {
-  const server = createServer((socket) => each(socket.on("error", () => {})));
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  t.after(() => server.close());
-  return (server.address() as AddressInfo).port;
-}
+export const listen = (t: TestContext, each: (socket: Socket) => void): Promise<number> =>
+  listenFor(
+    t,
+    createServer((socket) => each(socket.on("error", () => {}))),
+  );
 
 /** Resolves to one that nobody listened on a moment ago, on 127.0.0.1. */
 export async function freePort(): Promise<number> {
@@ -62,7 +61,7 @@ export async function freePort(): Promise<number> {
 }
 
 /** Has a server listen on 127.0.0.1 until the test ends. @returns its port. */
-export async function listenFor(t: TestContext, server: Server): Promise<number> {
+export async function listenFor(t: Pick<TestContext, "after">, server: Server): Promise<number> {
   await once(server.listen(0, "127.0.0.1"), "listening");
   t.after(() => {
     if (server instanceof HttpServer) server.closeAllConnections();

@@ -130,15 +130,10 @@ async function prepareCluster(): Promise<string> {
 
 let databases = 0;
 
-interface DatabaseOptions {
-  /** False for one without any table. */
-  isMigrated?: boolean;
-}
-
-/** @returns the URL of a database of the test's own, which is dropped after it. */
+/** @returns the URL of a database of the test's own, which is dropped after it and, unless migrated, has no table. */
 export async function freshDatabase(
   t: TestContext,
-  { isMigrated = true }: DatabaseOptions = {},
+  { isMigrated = true }: { isMigrated?: boolean } = {},
 ): Promise<string> {
   const server = await postgresOfFile();
   const name = `own_${++databases}`;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import type { TestContext } from "node:test";
-import { setTimeout } from "node:timers/promises";
+import { eventually } from "./eventually.ts";
 import { ask } from "./raw-client.ts";
 import type { TestService } from "./service.ts";
 
@@ -58,10 +58,8 @@ const descriptorsMore = 10;
 const patienceMilliseconds = 5000;
 
 /** Resolves once it is so, or when it has not become so for long: what was closed or written takes its effect later. */
-export async function settles(isSo: () => boolean): Promise<void> {
-  const end = performance.now() + patienceMilliseconds;
-  while (!isSo() && performance.now() < end) await setTimeout(5);
-}
+export const settles = (isSo: () => boolean): Promise<unknown> =>
+  eventually(() => assert.ok(isSo()), patienceMilliseconds, 5).catch(() => {});
 
 /** 0 where the system does not tell. */
 function countDescriptors(pid: number): number {
