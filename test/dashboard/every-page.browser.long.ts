@@ -1,33 +1,27 @@
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import type { Browser, BrowserContext, BrowserContextOptions } from "playwright-core";
 import { makeResetLink } from "#accounts/credentials.ts";
 import { routes } from "#dashboard/screens/index.ts";
-import { mintId } from "#datasets/draft-record.ts";
-import { browser } from "../support/browser.ts";
+import { inBrowser as test } from "../support/browser.ts";
 import { createKey } from "../support/key-forms.ts";
 import { withControl } from "../support/own-account.ts";
 import { assertReadable } from "../support/reader.ts";
+import { pathOf } from "../support/record-pages.ts";
 import { startService, type TestService } from "../support/service.ts";
-import { signedIn, type TestUser } from "../support/user.ts";
+import { signedIn } from "../support/user.ts";
 
 const email = "a-rather-long-address-that-somebody-has@a-long-name-of-a-company.example.org";
 const accountName = `Northwind Acquisitions and ${"Very".repeat(12)} Long Words GmbH`;
 
-interface World {
-  service: TestService;
-  ada: TestUser;
-  /** Paths for whoever is signed in, and for whoever is not. */
-  inside: string[];
-  outside: string[];
-}
+type World = Awaited<ReturnType<typeof openWorld>>;
 
 /** Not for eyes: JSON and a file to download. */
 const notPages = ["/search/suggest", "/account/requests.csv"];
 const outside = ["/account/sign-in", "/account/sign-up", "/account/forgot", "/account/link"];
 
 /** A person with a key that was used well and badly, and every page there is. */
-async function openWorld(t: TestContext): Promise<World> {
+async function openWorld(t: TestContext) {
   const service = await startService(t, {
     settings: { SIGN_UP: "open", SMTP_URL: "smtp://localhost:9" },
   });
@@ -35,14 +29,13 @@ async function openWorld(t: TestContext): Promise<World> {
   const { id, key } = await createKey(ada, { name: `Notebook ${"x".repeat(80)}` });
   for (const path of ["/fetch-projects", "/fetch-gp?gp_name=kkr", "/fetch-signals?limit=0"])
     await service.get(path, { "x-api-key": key });
-  const [, gpPath = ""] =
-    /href="(\/browse\/gps\/\w+)/.exec((await ada.get("/browse/gps")).text) ?? [];
+  const gpPath = pathOf("gp", "northwind");
   const token = await resetLink(service);
   const names: Record<string, string> = {
     "/account/keys/{id}": `/account/keys/${id}`,
     "/browse/gps/{id}": gpPath,
-    "/browse/people/{id}": `/browse/people/${mintId("principal", "own", "ana")}`,
-    "/browse/projects/{id}": `/browse/projects/${mintId("project", "own", "alder")}`,
+    "/browse/people/{id}": pathOf("principal", "ana"),
+    "/browse/projects/{id}": pathOf("project", "alder"),
     "/account/link": `/account/link?token=${token}`,
   };
   const pages = routes
@@ -52,6 +45,7 @@ async function openWorld(t: TestContext): Promise<World> {
   return {
     service,
     ada,
+    /** Paths for whoever is signed in, and for whoever is not. */
     inside: [
       ...pages.filter((path) => !outside.includes(path)).map(shown),
       ...["signals", "people", "projects", "sources"].map((tab) => `${gpPath}?tab=${tab}`),
@@ -81,9 +75,7 @@ async function contextOf(
 }
 
 for (const width of [360, 1280])
-  test(`at ${width} px, light and dark, a reader of the account pages stumbles over nothing`, async (t) => {
-    const chromium = await browser(t);
-    if (chromium === null) return;
+  test(`at ${width} px, light and dark, a reader of the account pages stumbles over nothing`, async (t, chromium) => {
     const world = await openWorld(t);
     for (const [isSignedIn, paths] of [
       [true, world.inside],
@@ -101,9 +93,7 @@ for (const width of [360, 1280])
     }
   });
 
-test("every page of an account says the same without a script, and weighs less than 220 KB at first, and less than 60 KB once its assets are known", async (t) => {
-  const chromium = await browser(t);
-  if (chromium === null) return;
+test("every page of an account says the same without a script, and weighs less than 220 KB at first, and less than 60 KB once its assets are known", async (t, chromium) => {
   const world = await openWorld(t);
   const plain = await contextOf(chromium, world, { javaScriptEnabled: false }, true);
   const scripted = await contextOf(chromium, world, {}, true);

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mintId } from "#datasets/draft-record.ts";
 import type { Provenance } from "#records/common.ts";
 import { isFiled } from "#records/explanation.ts";
 import { provenanceBases } from "#records/vocabulary.ts";
 import { gp, principal, project, signal } from "../datasets/published.ts";
-import { openPages, textOf, wordsOf } from "../support/record-pages.ts";
+import { assertSays, mainOf, openPages, pathOf, textOf, wordsOf } from "../support/record-pages.ts";
 import type { Page } from "../support/user.ts";
 
 const unreviewed = "Reported to the SEC, which does not review it.";
@@ -70,16 +69,8 @@ const records = [
   signal("long ago", { date: "2025-05-02", gps: ["tessera"], provenance: stated }),
 ];
 
-const mainOf = ({ text }: Page) => /<main.*<\/main>/s.exec(text)![0];
 const wordsIn = (page: Page) => textOf(wordsOf(mainOf(page)));
-const kinds = { gps: "gp", people: "principal", projects: "project" } as const;
-const pathOf = (folder: keyof typeof kinds, id: string) =>
-  `/browse/${folder}/${mintId(kinds[folder], "own", id)}`;
 
-function assertSays(page: Page, ...all: string[]): void {
-  const words = wordsIn(page);
-  for (const said of all) assert.ok(words.includes(said), `${said}\n${words}`);
-}
 function assertLeavesOut(page: Page, ...all: RegExp[]): void {
   for (const said of all) assert.doesNotMatch(wordsIn(page), said);
 }
@@ -103,15 +94,15 @@ test("pages of records from filings say what a filing is, and no more than it sa
     "the SEC does not review what is reported to it, which own records do not say",
     async () => {
       for (const path of [
-        pathOf("gps", "larkmoor"),
-        pathOf("gps", "tessera"),
-        pathOf("people", "ilse"),
+        pathOf("gp", "larkmoor"),
+        pathOf("gp", "tessera"),
+        pathOf("principal", "ilse"),
       ])
         assertSays(await user.get(path), unreviewed);
-      for (const path of [pathOf("people", "owner"), pathOf("projects", "plain")])
+      for (const path of [pathOf("principal", "owner"), pathOf("project", "plain")])
         assertLeavesOut(await user.get(path), /does not review/);
       // Of a GP of the operator's own, only the signal is from a filing.
-      assert.equal(wordsIn(await user.get(pathOf("gps", "mixed"))).split(unreviewed).length, 2);
+      assert.equal(wordsIn(await user.get(pathOf("gp", "mixed"))).split(unreviewed).length, 2);
       assertSays(
         await user.get("/browse/gps"),
         "Data from filings was reported to the SEC, which does not review it.",
@@ -122,11 +113,11 @@ test("pages of records from filings say what a filing is, and no more than it sa
   );
 
   await t.test("a plot says since when there was nothing", async () => {
-    assertSays(await user.get(pathOf("gps", "tessera")), "Nothing since Q2 2025");
+    assertSays(await user.get(pathOf("gp", "tessera")), "Nothing since Q2 2025");
   });
 
   await t.test("a person is named in a filing of a GP, with the filing and the date", async () => {
-    const ilse = await user.get(pathOf("people", "ilse"));
+    const ilse = await user.get(pathOf("principal", "ilse"));
     assertSays(
       ilse,
       "President, named in a filing of Larkmoor Capital , last on 14 Sep 2026",
@@ -138,13 +129,13 @@ test("pages of records from filings say what a filing is, and no more than it sa
       mainOf(ilse).includes(`<a href="${filing(1)}" rel="noopener noreferrer">a filing</a>`),
     );
     assertLeavesOut(ilse, /\b(?:joined|left|runs)\b/i);
-    assertSays(await user.get(pathOf("people", "owner")), "Partner at Ownsworth Homes");
-    const larkmoor = await user.get(`${pathOf("gps", "larkmoor")}?tab=people`);
+    assertSays(await user.get(pathOf("principal", "owner")), "Partner at Ownsworth Homes");
+    const larkmoor = await user.get(`${pathOf("gp", "larkmoor")}?tab=people`);
     assertSays(larkmoor, "Last named Filing Ilse Varga", "14 Sep 2026 Read");
   });
 
   await t.test("amounts are reported sold, never raised", async () => {
-    const larkmoor = await user.get(pathOf("gps", "larkmoor"));
+    const larkmoor = await user.get(pathOf("gp", "larkmoor"));
     assertSays(
       larkmoor,
       "Reported sold $38M in notices of offerings",
@@ -152,7 +143,7 @@ test("pages of records from filings say what a filing is, and no more than it sa
       "In all: $38M reported sold",
       "Projects 1 1 reported on offer",
     );
-    const haven = await user.get(pathOf("projects", "haven"));
+    const haven = await user.get(pathOf("project", "haven"));
     assertSays(haven, "Reported sold $15M", "75 % of the amount is reported sold");
     // By the filing, whenever it was imported.
     assertSays(haven, "Reported sold in the record $15M 2 Oct 2026");
@@ -161,32 +152,32 @@ test("pages of records from filings say what a filing is, and no more than it sa
     assertSays(list, "Larkmoor Haven Reported on offer");
     for (const page of [larkmoor, haven]) assertLeavesOut(page, /rais(?:ed|ing)/i);
     assertLeavesOut(await user.get("/browse/signals"), /raised/i);
-    assertSays(await user.get(pathOf("gps", "own")), "Raised to date $5M as stated");
-    assertSays(await user.get(pathOf("projects", "plain")), "50 % of the amount is raised");
+    assertSays(await user.get(pathOf("gp", "own")), "Raised to date $5M as stated");
+    assertSays(await user.get(pathOf("project", "plain")), "50 % of the amount is raised");
   });
 
   await t.test("of a project without a GP no filing names a sponsor", async () => {
-    const sallow = await user.get(pathOf("projects", "sallow"));
+    const sallow = await user.get(pathOf("project", "sallow"));
     assertSays(sallow, "no filing names a sponsor");
     assertLeavesOut(sallow, /hidden/i);
-    assertLeavesOut(await user.get(pathOf("projects", "plain")), /names a sponsor/);
+    assertLeavesOut(await user.get(pathOf("project", "plain")), /names a sponsor/);
   });
 
   await t.test("an uncertain link to a GP is probable, and says why", async () => {
-    const orchard = await user.get(pathOf("projects", "orchard"));
+    const orchard = await user.get(pathOf("project", "orchard"));
     assertSays(orchard, `Probably: ${why}, 60 %`, ", probably by Brindlewood Group");
-    const rena = await user.get(pathOf("people", "rena"));
+    const rena = await user.get(pathOf("principal", "rena"));
     assertSays(rena, `Probably: ${why}, 60 %`, "a filing , probably of Brindlewood Group");
     assertSays(rena, ", last in 2025");
-    assertSays(await user.get(pathOf("gps", "brindle")), `Probably: ${why}, 60 %`);
+    assertSays(await user.get(pathOf("gp", "brindle")), `Probably: ${why}, 60 %`);
     const list = await user.get("/browse/people");
     assertSays(list, "probably Brindlewood Group");
     assert.ok(list.text.includes(`title="own, probably: ${why}, confidence 60 %">probably<`));
-    assertLeavesOut(await user.get(pathOf("projects", "haven")), /probably/i);
+    assertLeavesOut(await user.get(pathOf("project", "haven")), /probably/i);
   });
 
   await t.test("an error is reported to the contact, with the address of the page", async () => {
-    for (const path of [pathOf("people", "ilse"), pathOf("gps", "larkmoor")])
+    for (const path of [pathOf("principal", "ilse"), pathOf("gp", "larkmoor")])
       assert.match(
         mainOf(await user.get(path)),
         new RegExp(
@@ -199,9 +190,9 @@ test("pages of records from filings say what a filing is, and no more than it sa
 test("without a contact there is nobody to report an error to, and a page is no mail", async (t) => {
   const ilse = records.filter(({ id }) => id === "larkmoor" || id === "ilse");
   const { user } = await openPages(t, { records: ilse });
-  assertLeavesOut(await user.get(pathOf("people", "ilse")), /Report an error/);
+  assertLeavesOut(await user.get(pathOf("principal", "ilse")), /Report an error/);
   const contact = "https://example.org/ask?about=records";
   const other = await openPages(t, { records: ilse, settings: { CONTACT: contact } });
-  const page = await other.user.get(pathOf("people", "ilse"));
+  const page = await other.user.get(pathOf("principal", "ilse"));
   assert.ok(mainOf(page).includes(`<a href="${contact}">Report an error</a>`));
 });

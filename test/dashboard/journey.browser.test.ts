@@ -2,18 +2,17 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { browser } from "../support/browser.ts";
+import { inBrowser as test } from "../support/browser.ts";
 import { cast } from "../support/cast.ts";
 import { importRecords } from "../support/dataset.ts";
 import { keysIn } from "../support/key-forms.ts";
+import { openPages } from "../support/record-pages.ts";
 import { spawnServer } from "../support/server-process.ts";
-import { startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { signedIn } from "../support/user.ts";
 
 const run = promisify(execFile);
 const email = "ada@example.org";
@@ -59,9 +58,7 @@ async function paste(line: string): Promise<{ status: number; head: string }> {
 
 const leftOfDay = (head: string) => Number(/^ratelimit:.*"day";r=(\d+)/m.exec(head)?.[1]);
 
-test("without a script a stranger signs up, makes a key, sees its use, renames, rotates and revokes it, signs out and in again", async (t) => {
-  const chromium = await browser(t);
-  if (chromium === null) return;
+test("without a script a stranger signs up, makes a key, sees its use, renames, rotates and revokes it, signs out and in again", async (t, chromium) => {
   const url = await startDemo(t);
   const page = await (await chromium.newContext({ javaScriptEnabled: false })).newPage();
   await signUp(page, url);
@@ -112,11 +109,8 @@ test("without a script a stranger signs up, makes a key, sees its use, renames, 
   await page.getByRole("heading", { name: "renamed" }).waitFor();
 });
 
-test("in a browser a new key is copied by a button and is gone once its page is left", async (t) => {
-  const chromium = await browser(t);
-  if (chromium === null) return;
-  const service = await startService(t);
-  const ada = await signedIn(service);
+test("in a browser a new key is copied by a button and is gone once its page is left", async (t, chromium) => {
+  const { service, user: ada } = await openPages(t);
   const context = await chromium.newContext();
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: service.url });
   await context.addCookies(

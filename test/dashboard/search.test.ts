@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mintId } from "#datasets/draft-record.ts";
 import { browser } from "../support/browser.ts";
-import { headingOf, openPages, textOf, usedOf, wordsOf } from "../support/record-pages.ts";
+import { headingOf, openPages, pathOf, textOf, usedOf, wordsOf } from "../support/record-pages.ts";
 import type { Page, TestUser } from "../support/user.ts";
 
 const search = (text: string) => `/search?${new URLSearchParams({ q: text }).toString()}`;
@@ -55,15 +54,16 @@ test("a name that nothing has leads to similar ones", async (t) => {
 
 test("suggestions are records of each kind, the likeliest first, free of charge", async (t) => {
   const { user } = await openPages(t);
-  const northwind = `/browse/gps/${mintId("gp", "own", "northwind")}`;
   const one = await suggest(user, "nor");
-  assert.deepEqual(one.options, [[northwind, "Northwind Residential PartnersDallas, TX3 signals"]]);
+  assert.deepEqual(one.options, [
+    [pathOf("gp", "northwind"), "Northwind Residential PartnersDallas, TX3 signals"],
+  ]);
   assert.match(one.text, /role="group" aria-label="GPs"/);
   assert.match(one.text, /1 result\s+<a href="\/search\?q=nor">/);
   const people = (await suggest(user, "an")).options.map(([, words]) => words);
   assert.ok(people.some((words) => /^Ana Müller.*2 GPs$/.test(words!)));
   const [project] = (await suggest(user, "zeta")).options;
-  assert.equal(project![0], `/browse/projects/${mintId("project", "own", "zeta")}`);
+  assert.equal(project![0], pathOf("project", "zeta"));
   assert.equal((await suggest(user, "n")).text, "");
   assert.match((await suggest(user, "zzzz")).text, /0 results/);
   assert.equal(await usedOf(user), "0 of 60");

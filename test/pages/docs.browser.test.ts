@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { test } from "node:test";
-import { browser } from "../support/browser.ts";
+import { inBrowser as test } from "../support/browser.ts";
 import { servePages } from "../support/public-pages.ts";
 
 const key = "gpr_R7mQ2xVb9TzK4pWn8LsJ3hYd6FgC1a2kDPFA";
@@ -22,9 +21,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   response.end(JSON.stringify(body));
 }
 
-test("the docs in a browser", async (t) => {
-  const chromium = await browser(t);
-  if (chromium === null) return;
+test("the docs in a browser", async (t, chromium) => {
   const origin = await servePages(t, answer);
   const context = await chromium.newContext();
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -94,23 +91,15 @@ test("the docs in a browser", async (t) => {
     },
   );
 
-  await t.test("a refused request shows its status", async () => {
-    await form.getByLabel("x-api-key").fill("");
-    await form.getByRole("button", { name: "Send request" }).click();
-    await form
-      .getByRole("status")
-      .filter({ hasText: /^401 Unauthorized in/ })
-      .waitFor();
-  });
-
-  await t.test("a request that cannot be sent says so", async () => {
-    await form.getByLabel("x-api-key").fill("ключ");
-    await form.getByRole("button", { name: "Send request" }).click();
-    await form
-      .getByRole("status")
-      .filter({ hasText: /^The request was not answered: / })
-      .waitFor();
-  });
+  for (const [title, typed, status] of [
+    ["a refused request shows its status", "", /^401 Unauthorized in/],
+    ["a request that cannot be sent says so", "ключ", /^The request was not answered: /],
+  ] as const)
+    await t.test(title, async () => {
+      await form.getByLabel("x-api-key").fill(typed);
+      await form.getByRole("button", { name: "Send request" }).click();
+      await form.getByRole("status").filter({ hasText: status }).waitFor();
+    });
 
   await t.test("the form of a list sends its lines as parameters, in their order", async () => {
     await page.goto(`${origin}/docs/list-projects`);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { listed } from "../support/awkward/words.ts";
-import { browser } from "../support/browser.ts";
+import { inBrowser as test } from "../support/browser.ts";
 import { servePages } from "../support/public-pages.ts";
 import { assertReadable } from "../support/reader.ts";
 
@@ -14,9 +13,7 @@ const refuse = (_: unknown, response: { writeHead(status: number): { end(): void
   response.writeHead(404).end();
 
 for (const width of [360, 1280])
-  test(`at ${width} px, light and dark, a reader stumbles over nothing`, async (t) => {
-    const chromium = await browser(t);
-    if (chromium === null) return;
+  test(`at ${width} px, light and dark, a reader stumbles over nothing`, async (t, chromium) => {
     const origin = await servePages(t, refuse);
     const context = await chromium.newContext({ viewport: { width, height: 800 } });
     const page = await context.newPage();
@@ -26,9 +23,7 @@ for (const width of [360, 1280])
     }
   });
 
-test("on a phone the head takes 96 px at most, and code the whole width, beside its button", async (t) => {
-  const chromium = await browser(t);
-  if (chromium === null) return;
+test("on a phone the head takes 96 px at most, and code the whole width, beside its button", async (t, chromium) => {
   const origin = await servePages(t, refuse);
   const context = await chromium.newContext({ viewport: { width: 360, height: 740 } });
   const page = await context.newPage();
@@ -45,9 +40,7 @@ test("on a phone the head takes 96 px at most, and code the whole width, beside 
   }
 });
 
-test("the pages of the docs are beside each other where there is room, and else behind one line", async (t) => {
-  const chromium = await browser(t);
-  if (chromium === null) return;
+test("the pages of the docs are beside each other where there is room, and else behind one line", async (t, chromium) => {
   const origin = await servePages(t, refuse);
   for (const [width, isOpen] of [
     [1280, true],
@@ -67,9 +60,7 @@ test("the pages of the docs are beside each other where there is room, and else 
   }
 });
 
-test("the keyboard reaches the content in two steps, past the navigation", async (t) => {
-  const chromium = await browser(t);
-  if (chromium === null) return;
+test("the keyboard reaches the content in two steps, past the navigation", async (t, chromium) => {
   const origin = await servePages(t, refuse);
   const page = await (await chromium.newContext()).newPage();
   await page.goto(`${origin}/docs`);

@@ -1,6 +1,6 @@
 /** A real browser for tests that need one; where there is none they are skipped, but never in CI. */
 import { existsSync } from "node:fs";
-import type { TestContext } from "node:test";
+import { test, type TestContext } from "node:test";
 import { chromium, type Browser } from "playwright-core";
 
 const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
@@ -34,3 +34,13 @@ export async function browser(t: TestContext): Promise<Browser | null> {
   t.after(() => launched.close());
   return launched;
 }
+
+/** Takes the place of `test` of node:test for what needs a browser. */
+export const inBrowser = (
+  name: string,
+  run: (t: TestContext, chromium: Browser) => Promise<void>,
+): void =>
+  void test(name, async (t) => {
+    const chromium = await browser(t);
+    if (chromium !== null) await run(t, chromium);
+  });

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { setPlan } from "#accounts/plans.ts";
+import { mintId } from "#datasets/draft-record.ts";
+import { type RecordKind, kinds } from "#records/kinds.ts";
 import { eventually } from "./eventually.ts";
 import { withControl } from "./own-account.ts";
 import { startService, type TestService } from "./service.ts";
@@ -28,6 +30,18 @@ export async function setMinuteQuota(service: TestService, minute: number): Prom
 /** The words of markup, with a space in place of each tag. */
 export const wordsOf = (markup: string): string =>
   markup.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
+
+export const mainOf = ({ text }: Page) => /<main.*<\/main>/s.exec(text)![0];
+
+/** The main part of a page says each of these. */
+export function assertSays(page: Page, ...all: readonly string[]): void {
+  const words = textOf(wordsOf(mainOf(page)));
+  for (const said of all) assert.ok(words.includes(said), `${said}\n${words}`);
+}
+
+/** Where a record of the source `own` has its page. */
+export const pathOf = (kind: RecordKind, id: string) =>
+  `${kinds[kind].path}/${mintId(kind, "own", id)}`;
 
 /** Markup as it is read, without its tags. */
 export const textOf = (markup: string) =>
