@@ -9,13 +9,17 @@ import { eventually } from "../support/eventually.ts";
 import type { TestService } from "../support/service.ts";
 
 /** Waits until it is served. @returns its version. */
-export async function publish(service: TestService, records: readonly unknown[] | "roll back") {
+export async function publish(
+  service: TestService,
+  records: readonly unknown[] | "roll back",
+  source = "own",
+) {
   const folder = openCatalogue(join(service.dataDir, "datasets"));
   const catalogue = keepingSteps(folder, (sentence) => assert.fail(sentence));
   service.clock.advance(1);
   const nowMilliseconds = service.clock.now();
   if (records === "roll back") await rollBack(catalogue, nowMilliseconds);
-  else await importRecords(catalogue, records, { nowMilliseconds });
+  else await importRecords(catalogue, records, { source, nowMilliseconds });
   const version = catalogue.currentVersion()!;
   const { key } = await service.newKey();
   await eventually(async () => {
@@ -38,43 +42,27 @@ export const records = (count: number, title = "A fund closes") => [
   ),
 ];
 
-const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
-
 /** All that is served now, read with a key of its own and by nothing of the clients. */
 export async function servedBy(service: TestService) {
   const { key } = await service.newKey({ quotas: { minute: 1000 } });
-  const read = async (path: string) => {
-    const data: any[] = [];
-    const versions = new Set<string>();
-    for (let next = `${path}limit=100`; next !== "";) {
-      const { body } = await service.get(next, { "x-api-key": key });
-      data.push(...body.data);
-      versions.add(body.meta.dataset_version);
-      const { next_offset: offset } = body.pagination;
-      next = offset === null ? "" : `${path}limit=100&offset=${offset}`;
+  let version = "";
+  const read = async (list: string) => {
+    const found: { id: string }[] = [];
+    for (let offset: number | null = 0; offset !== null;) {
+      const path = `/list-${list}?limit=100&offset=${offset}`;
+      const { body } = await service.get(path, { "x-api-key": key });
+      for (const { principals_total: _, signals_total: __, ...record } of body.data)
+        found.push(record);
+      version = body.meta.dataset_version;
+      offset = body.pagination.next_offset;
     }
-    return { data, versions };
+    return found.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   };
-  const found = new Map<string, object>();
-  for (const { name } of gps)
-    for (const gp of (await read(`/fetch-gp?gp_name=${encodeURIComponent(name)}&`)).data) {
-      for (const list of ["principals", "principals_total", "signals", "signals_total"])
-        delete gp[list];
-      found.set(gp.id, gp);
-    }
-  const [principal, signal, project] = [
-    await read("/fetch-principals?"),
-    await read("/fetch-signals?"),
-    await read("/fetch-projects?"),
-  ];
-  const [version] = signal.versions;
-  return {
-    version,
-    records: {
-      gp: [...found.values()].toSorted(byId as never),
-      principal: principal.data.toSorted(byId),
-      signal: signal.data.toSorted(byId),
-      project: project.data.toSorted(byId),
-    },
+  const records = {
+    gp: await read("gps"),
+    principal: await read("principals"),
+    signal: await read("signals"),
+    project: await read("projects"),
   };
+  return { version, records };
 }

@@ -127,11 +127,19 @@ test("keys by the page", async (t) => {
     assert.notEqual(rowOf(text, "old 2."), "");
   });
 
-  await t.test("the keys of a suspended account are shown as suspended", async () => {
-    const { id: account } = await accountOf(service, "ada@example.org");
-    await withControl(service, (control) => suspendAccount(control, account, clock.now()));
-    assert.match(rowOf((await ada.get("/account/keys")).text, "weekly"), / suspended /);
-  });
+  await t.test(
+    "the keys of a suspended account are shown as suspended, and no records",
+    async () => {
+      const { id: account } = await accountOf(service, "ada@example.org");
+      await withControl(service, (control) => suspendAccount(control, account, clock.now()));
+      assert.match(rowOf((await ada.get("/account/keys")).text, "weekly"), / suspended /);
+      for (const path of ["/browse/gps", "/browse/signals"]) {
+        const { status, text } = await ada.get(path);
+        assert.equal(status, 403, path);
+        assert.doesNotMatch(text, /Northwind/);
+      }
+    },
+  );
 });
 
 test("the notices show what happened, and nothing of other accounts", async (t) => {

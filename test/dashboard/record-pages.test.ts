@@ -2,21 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { leaveOut } from "#dashboard/components/records.ts";
 import { mintId } from "#datasets/draft-record.ts";
-import type { RecordKind } from "#records/kinds.ts";
 import { gp, principal, project, signal } from "../datasets/published.ts";
-import { headingOf, openPages, textOf, wordsOf } from "../support/record-pages.ts";
+import {
+  assertSays,
+  headingOf,
+  mainOf,
+  openPages,
+  pathOf,
+  textOf,
+  wordsOf,
+} from "../support/record-pages.ts";
 import type { Page } from "../support/user.ts";
-
-const folders = { gp: "gps", principal: "people", signal: "signals", project: "projects" };
-const pathOf = (kind: RecordKind, id: string) =>
-  `/browse/${folders[kind]}/${mintId(kind, "own", id)}`;
-
-const mainOf = ({ text }: Page) => /<main.*<\/main>/s.exec(text)![0];
-
-function assertSays(page: Page, all: readonly string[]): void {
-  const text = textOf(wordsOf(mainOf(page)));
-  for (const words of all) assert.ok(text.includes(words), `${words}\n${text}`);
-}
 
 /** Words of the card, plot or section with a heading that begins so. */
 function sectionOf({ text }: Page, heading: string): string | undefined {
@@ -35,11 +31,8 @@ const records = [
     legal_name: "Northwind Partners, LLC",
     aliases: ["Northwind GP II"],
     former_ids: ["gp_0123456789abcdef"],
-    hq_city: "Dallas",
-    hq_state: "TX",
     aum_usd: 1_840_000_000,
     raised_to_date_usd: 412_500_000,
-    strategies: ["value_add"],
     markets: [dallas],
     external_ids: { cik: ["0001912345"] },
     provenance: { basis: "related_entity", confidence: 0.8, url: "https://example.org/filing/1" },
@@ -138,7 +131,8 @@ test("over a few records", async (t) => {
   await t.test("a GP's page says what happens and what it is, and who says so how surely", () => {
     assert.equal(headingOf(north), "Northwind Partners");
     assert.match(north.text, /<title>Northwind Partners · GP · /);
-    assertSays(north, [
+    assertSays(
+      north,
       "Named among the related persons of a filing, 80 %",
       "Northwind Partners, LLC",
       "Assets $1.84B",
@@ -151,7 +145,7 @@ test("over a few records", async (t) => {
       // The page has said the name.
       "Closes a $40 million loan on The Alder",
       "Ana Müller joins",
-    ]);
+    );
   });
 
   await t.test("a GP without projects and signals on a map has its own markets there", async () => {
@@ -187,20 +181,21 @@ test("over a few records", async (t) => {
         /^7 of 9 .*Northwind Fund 7, LP Real Estate Fund · master \$243M 31 Mar 2026 .*Fund 1, LP Real Estate Fund \$30M \$50M 1 Feb 2025 /,
       );
       assert.match(sectionOf(north, "Funds")!, /^6 of 9 .*Reported sold .*All 9 funds$/);
-      assertSays(await user.get(`${pathOf("gp", "hale")}?tab=funds`), ["This GP has no funds."]);
-      assertSays(await user.get(`${pathOf("gp", "north")}?tab=sources`), [
+      assertSays(await user.get(`${pathOf("gp", "hale")}?tab=funds`), "This GP has no funds.");
+      assertSays(
+        await user.get(`${pathOf("gp", "north")}?tab=sources`),
         "Signals own, stated, confidence 100 % 5",
         "CIK 0001912345",
         "Northwind GP II",
         "Named among the related persons of a filing",
         mintId("gp", "own", "north"),
-      ]);
+      );
     },
   );
 
   await t.test("a person's page tells the same individual from others of the name", async () => {
     assert.equal(headingOf(ana), "Ana Müller");
-    assertSays(ana, ["Managing Partner at 2 GPs", "Signals 6, this person named in 1"]);
+    assertSays(ana, "Managing Partner at 2 GPs", "Signals 6, this person named in 1");
     assert.match(sectionOf(ana, "GPs")!, /Northwind Partners.*Hale Realty/);
     assert.match(sectionOf(ana, "Also at")!, /7000001 Anna Mueller .*Hale Realty/);
     assert.match(
@@ -215,13 +210,14 @@ test("over a few records", async (t) => {
   });
 
   await t.test("a project's page has its course, and compares amounts without adding them", () => {
-    assertSays(alder, [
+    assertSays(
+      alder,
       "Development, multifamily by Northwind Partners",
       "Per dwelling $417K",
       "Completion is planned 16 months after financing",
       "The loan is 80 % of the amount",
       "from the property’s own address",
-    ]);
+    );
     assert.match(
       sectionOf(alder, "The loan")!,
       /Amount in the record \$50M .* Loan \$40M 21 Sep 2026$/,
@@ -289,7 +285,7 @@ test("a title leaves out the name that its page says, and stays a sentence", () 
 
 const hostile = `<script>alert("a")</script>'&amp;<img src=x onerror=alert(1)>`;
 
-test("the content of records is text on their pages, and no page is large", async (t) => {
+test("the content of records is text on every page, and no page is large", async (t) => {
   const long = (what: string) => `${what} ${hostile} ${"&wwwwwwww ".repeat(60)}`.slice(0, 500);
   const many = <R>(make: (i: number) => R) => Array.from({ length: 130 }, (_, i) => make(i));
   const url = `https://example.org/${"a".repeat(1900)}`;
@@ -299,14 +295,18 @@ test("the content of records is text on their pages, and no page is large", asyn
     records: [
       gp("big", {
         name: long("Big"),
+        legal_name: long("Legal"),
         aliases: many((i) => long(`Alias ${i}`)),
         description: hostile + "&".repeat(9000),
         website: `https://example.org/"onclick="alert(1)`,
+        hq_city: hostile,
         tags: many((i) => `tag ${i} ${hostile}`),
+        themes: [hostile],
         markets: [hostile],
         external_ids: { other: many((i) => `${i} ${"x".repeat(90)}`) },
         provenance,
       }),
+      gp("wide", { markets: many((i) => `market ${i} ${"&".repeat(80)}`) }),
       ...many((i) =>
         principal(`${i}`, ["big"], {
           name: long("Person"),
@@ -318,6 +318,7 @@ test("the content of records is text on their pages, and no page is large", asyn
       ...many((i) =>
         signal(`${i}`, { title: long(`Signal ${i}`), url, project_ids: ["0"], ...about }),
       ),
+      signal("newest", { date: "2026-11-20", url: `http://x/'"><i>`, ...about }),
       ...many((i) =>
         project(`${i}`, {
           name: long(`Project ${i}`),
@@ -330,18 +331,31 @@ test("the content of records is text on their pages, and no page is large", asyn
     ],
   });
   const tabs = ["", "?tab=signals", "?tab=people", "?tab=projects", "?tab=sources"];
-  const paths = [
+  const recordPages = [
     ...tabs.map((tab) => pathOf("gp", "big") + tab),
     pathOf("principal", "0"),
     pathOf("project", "0"),
   ];
-  for (const path of paths) {
-    service.clock.advance(5);
-    const { status, text } = await user.get(path);
-    assert.equal(status, 200, path);
-    assert.ok(text.includes("alert"), "it is shown");
-    assert.doesNotMatch(text, /<script>|<img src=x|style=/);
-    assert.doesNotMatch(text.replaceAll(/"[^"]*"/g, '""'), /<[^>]*\son\w+=/);
-    assert.ok(Buffer.byteLength(text) <= 60_000, `${path}: ${Buffer.byteLength(text)} bytes`);
-  }
+  const chosen = Array.from({ length: 10 }, (_, i) => `market=${"m".repeat(90)}${i}`);
+  const lists = [
+    "/browse/gps",
+    "/browse/signals",
+    `/browse/gps?market=${encodeURIComponent(hostile)}`,
+    `/browse/gps?${chosen.join("&")}`,
+  ];
+  for (const [paths, bytesMax] of [
+    [recordPages, 60_000],
+    [lists, 50_000],
+  ] as const)
+    for (const path of paths) {
+      service.clock.advance(5);
+      const { status, text } = await user.get(path);
+      assert.equal(status, 200, path);
+      assert.ok(text.includes("alert"), "it is shown");
+      assert.doesNotMatch(text, /<script>|<img src=x|<i>|style=/);
+      assert.doesNotMatch(text.replaceAll(/"[^"]*"/g, '""'), /<[^>]*\son\w+=/);
+      assert.ok(Buffer.byteLength(text) <= bytesMax, `${path}: ${Buffer.byteLength(text)} bytes`);
+    }
+  const { text: facets } = await user.get("/browse/gps");
+  assert.match(facets, /12\d others\s*<input name="market"/);
 });
