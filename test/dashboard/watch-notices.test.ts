@@ -1,23 +1,49 @@
 import { readAddress, insertPerson } from "#accounts/people.ts";
 import assert from "node:assert/strict";
-import type { TestContext } from "node:test";
-import { openAccountWorker } from "#dashboard/account-worker.ts";
+import { test as onFile, type TestContext } from "node:test";
 import { suspendAccount } from "#accounts/accounts.ts";
 import { insertMember } from "#accounts/members.ts";
 import type { Mail } from "#dashboard/mail-templates.ts";
 import type { LookAtQuota } from "#dashboard/messages.ts";
-import { watchNotices } from "#dashboard/watch-notices.ts";
-import { issueKey, revokeKey } from "#keys/keys.ts";
+import { dueNotice, watchNotices } from "#dashboard/watch-notices.ts";
+import { issueKey, type ListedKey, revokeKey } from "#keys/keys.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import type { Role } from "#store/control-tables.ts";
 import { controlWithAccount, day, hour, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
-import { workerSettings } from "../support/inside-worker.ts";
-import { startMailServer } from "../support/mail-server.ts";
-import { openPeople } from "../support/people.ts";
 import { fixedClock } from "../support/service.ts";
 
 const base = "https://records.example";
+
+const at = (time: number) => new Date(time).toISOString();
+const expiring = (days: number, more: Partial<ListedKey> = {}) =>
+  ({
+    createdAt: at(noon - 60 * day),
+    expiresAt: at(noon + days * day),
+    revokedAt: null,
+    replacedBy: null,
+    ...more,
+  }) as ListedKey;
+const dueDays = (key: ListedKey) => dueNotice(key, noon);
+
+onFile(
+  "a key causes a notice in its last 14 days and another in its last 3, but none that has ended, was rotated, never ends or was made for a few days",
+  () => {
+    const found = [15, 14.001, 14, 9, 3.001, 3, 0.5].map((days) => dueDays(expiring(days)));
+    assert.deepEqual(found, [null, null, 14, 14, 14, 3, 3]);
+    for (const [days, more, due] of [
+      [0, {}, null],
+      [-1, {}, null],
+      [2, { revokedAt: at(noon) }, null],
+      [2, { replacedBy: "key_other" }, null],
+      [2, { expiresAt: null }, null],
+      [10, { createdAt: at(noon) }, null],
+      [3, { createdAt: at(noon - 7 * day) }, 3],
+      [2, { createdAt: at(noon - day) }, null],
+    ] as const)
+      assert.equal(dueDays(expiring(days, more)), due, `${days} ${JSON.stringify(more)}`);
+  },
+);
 
 /** An account with two owners and a member, and the messages that were sent to them. */
 async function watched(t: TestContext, { isOff = false } = {}) {
@@ -119,36 +145,4 @@ test("without a mail server no notice counts as sent", async (t) => {
   await off.issue({ expiresAt: noon + 90 * day });
   assert.deepEqual(await off.round(noon + 80 * day), []);
   assert.deepEqual(await off.control.database.selectFrom("notice").selectAll().execute(), []);
-});
-
-test("account workers of two servers mail each due notice once, without a request, and close once it is sent", async (t) => {
-  const mail = await startMailServer(t);
-  const { place, control, signUp } = await openPeople(t);
-  const { account } = await signUp("ada@example.org");
-  const now = Date.now();
-  const { id } = await issueKey(control, {
-    account,
-    name: "nightly",
-    expiresAt: now + 2 * day,
-    now: now - 30 * day,
-  });
-  const errors: string[] = [];
-  const clock = fixedClock();
-  const counters = openMemoryCounters(clock);
-  const two = Array.from({ length: 2 }, () =>
-    openAccountWorker({
-      settings: () => ({ ...workerSettings, ...place, linkBase: base, smtpUrl: mail.url }),
-      quota: { look: counters.look, take: () => assert.fail("a notice charges nobody") },
-      reportError: (error) => void errors.push(error),
-    }),
-  );
-  const close = () => Promise.all(two.map((accountWorker) => accountWorker.close()));
-  t.after(close);
-  for (const accountWorker of two) accountWorker.open();
-  const { headers, text } = await mail.messageTo("ada@example.org");
-  assert.match(headers["subject"]!, /expires soon/);
-  assert.match(text, new RegExp(`https://records\\.example/account/keys/${id}`));
-  await close();
-  assert.equal(mail.messages.length, 1);
-  assert.deepEqual(errors, []);
 });
