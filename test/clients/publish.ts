@@ -14,8 +14,7 @@ export async function publish(
   records: readonly unknown[] | "roll back",
   source = "own",
 ) {
-  const folder = openCatalogue(join(service.dataDir, "datasets"));
-  const catalogue = keepingSteps(folder, (sentence) => assert.fail(sentence));
+  const catalogue = keepingSteps(openCatalogue(join(service.dataDir, "datasets")), assert.fail);
   service.clock.advance(1);
   const nowMilliseconds = service.clock.now();
   if (records === "roll back") await rollBack(catalogue, nowMilliseconds);
