@@ -10,17 +10,16 @@ import { gp, principal } from "../datasets/published.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { seededRandom } from "../support/awkward/random.ts";
 import { cast } from "../support/cast.ts";
-import { noon } from "../support/control.ts";
+import { hour, noon } from "../support/control.ts";
 import { importRecords, keepingSteps, openCurrent, prune } from "../support/dataset.ts";
 import { eventually } from "../support/eventually.ts";
 import { forEachStore } from "../support/for-each-store.ts";
-import { openInsideWorker } from "../support/inside-worker.ts";
+import { cookiesOf, openInsideWorker } from "../support/inside-worker.ts";
 import { freshDatabase, onPostgres } from "../support/postgres.ts";
 import { fixedClock, startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openUser, signedIn } from "../support/user.ts";
 
-const hour = 3_600_000;
 const begin = noon - 20 * 24 * hour;
 
 /** A folder of datasets, the worker over them, and people who are signed in. */
@@ -44,9 +43,7 @@ async function openFollowed(t: TestContext) {
   let publications = 0;
   let minutes = 0;
   const signUp = async (email: string) => {
-    const answer = await worker.signUp(email);
-    const [, value] = answer.headers.find(([name]) => name === "set-cookie")!;
-    const headers = { cookie: value.split(";")[0]! };
+    const headers = { cookie: cookiesOf(await worker.signUp(email)) };
     return {
       follow: async (kind: string, query: string) => {
         const { status, body } = await worker.post(

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
 import { namesMax } from "#operations/match.ts";
+import { filesUnder } from "../support/files-under.ts";
 import { openPages, setMinuteQuota, usedOf } from "../support/record-pages.ts";
 import type { TestUser } from "../support/user.ts";
 
@@ -92,15 +91,13 @@ test("a list counts as no more requests than the smallest quota has, so that any
 
 test("no name of a list is kept in the data folder or logged", async (t) => {
   const { service, user: ada } = await openPages(t);
-  const { dataDir } = service;
   const name = "Zebulon Quartermain Holdings";
   for (const format of ["page", "csv"] as const)
     assert.match((await send(ada, { names: name, format })).text, /Zebulon/);
   await send(ada, { names: `name\n"${name}` });
   assert.doesNotMatch(service.log.join("\n"), /zebulon/i);
-  const files = readdirSync(dataDir, { recursive: true, encoding: "utf8" })
-    .map((file) => join(dataDir, file))
-    .filter((file) => statSync(file).isFile());
+  const files = filesUnder(service.dataDir);
   assert.ok(files.length > 3);
-  for (const file of files) assert.doesNotMatch(readFileSync(file, "latin1"), /zebulon/i, file);
+  for (const [file, bytes] of files)
+    assert.doesNotMatch(bytes.toString("latin1"), /zebulon/i, file);
 });

@@ -6,6 +6,7 @@ import { forEachStore as test } from "../support/for-each-store.ts";
 import { cookiesOf, openInsideWorker } from "../support/inside-worker.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { goodPassword } from "../support/people.ts";
+import { openPages } from "../support/record-pages.ts";
 import { startService } from "../support/service.ts";
 import { openUser, signedIn, testPassword, type TestUser } from "../support/user.ts";
 
@@ -145,8 +146,7 @@ test("if sign-up is closed owners cannot invite, and without mail they are told 
     [{ SIGN_UP: "closed" }, /Owners cannot invite anybody here/],
     [{ SIGN_UP: "invite" }, /This service sends no mail/],
   ] as const) {
-    const service = await startService(t, { records: null, settings });
-    const ada = await signedIn(service);
+    const { user: ada } = await openPages(t, { records: null, settings });
     for (const page of [
       await ada.get("/account/members"),
       await ada.post("/account/members/invite", { email: "bob@example.org", role: "member" }),
@@ -159,8 +159,7 @@ test("if sign-up is closed owners cannot invite, and without mail they are told 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
 test("a person sees the browsers they are signed in with, ends one of them or all, and never somebody else's", async (t) => {
-  const service = await startService(t, { records: null });
-  const ada = await signedIn(service);
+  const { service, user: ada } = await openPages(t, { records: null });
   const bob = await signedIn(service, { email: "bob@example.org" });
   const other = openUser(service);
   const fields = { email: "ada@example.org", password: testPassword };
@@ -185,16 +184,6 @@ test("a person sees the browsers they are signed in with, ends one of them or al
   assert.equal(everywhere.location, "/account/sign-in?done=everywhere");
   assert.equal((await ada.get("/account/sessions")).status, 401);
   assert.equal((await bob.get("/account/sessions")).status, 200);
-});
-
-test("after signing in one comes back to the requested page, and never to one that only takes forms", async (t) => {
-  const service = await startService(t, { records: null });
-  const ada = await signedIn(service);
-  await ada.post("/account/sign-out", {});
-  const asked = await ada.get("/account/sessions");
-  assert.match(asked.text, /name="next" value="\/account\/sessions"/);
-  const late = await ada.post("/account/sign-out-everywhere", {});
-  assert.match(late.text, /name="next" value="\/browse\/gps"/);
 });
 
 onFile("to whoever signs in a store that is away is not named", async (t) => {

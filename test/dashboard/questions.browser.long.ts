@@ -2,15 +2,14 @@
 import assert from "node:assert/strict";
 import { mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import { openCatalogue } from "#datasets/catalogue.ts";
 import { demoSize, inventRecords } from "#demo/invent.ts";
 import { allCommands } from "../support/all-commands.ts";
-import { browser } from "../support/browser.ts";
+import { inBrowser as test } from "../support/browser.ts";
 import { importRecords, keepingSteps } from "../support/dataset.ts";
 import { writeFilingFolder } from "../support/filing-folder.ts";
-import { callTool } from "../support/mcp.ts";
 import { fixedClock, startService, type TestService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -145,20 +144,8 @@ const idsOn = async (part: Page | Locator): Promise<string[]> => {
 
 const idsOf = (records: readonly { id: string }[]) => records.map(({ id }) => id);
 
-/** Returns the call of a list's tool that asks what a request does. */
-function toolCallOf(request: string): [tool: string, args: Record<string, unknown>] {
-  const [path = "", query] = request.split("?");
-  const args = Array.from(new URLSearchParams(query), ([name, value]) => {
-    if (name.endsWith("_from")) return [name, value];
-    return [name, name.endsWith("_min") ? Number(value) : [value]];
-  });
-  return [path.slice(1).replace("-", "_"), { ...Object.fromEntries(args), limit: 25 }];
-}
-
 for (const world of [demo, filings]) {
-  test(`of ${world.name}, each question takes at most four clicks and one typed word, and finds what a request and a tool do`, async (t) => {
-    const chromium = await browser(t);
-    if (chromium === null) return;
+  test(`of ${world.name}, each question takes at most four clicks and one typed word, and finds what a request does`, async (t, chromium) => {
     const service = await world.start(t);
     const page = await (await chromium.newContext({ javaScriptEnabled: false })).newPage();
     const { key } = await service.newKey();
@@ -173,8 +160,6 @@ for (const world of [demo, filings]) {
       const ids = await idsOn(page);
       assert.ok(ids.length > 0, question);
       assert.deepEqual(ids, await found(request), question);
-      const { structuredContent } = await callTool({ ...service, key }, ...toolCallOf(request));
-      assert.deepEqual(idsOf(structuredContent.data), ids, question);
     }
     // What else somebody is in: the name of a person, who leads to all GPs of theirs.
     await page.goto(`${service.url}/browse/people`);
@@ -190,9 +175,7 @@ for (const world of [demo, filings]) {
       assert.ok((await page.locator(`a[href^="/browse/gps/${id}"]`).count()) > 0, id);
   });
 
-  test(`of ${world.name}, what changed since Monday takes two clicks from the first page, and is what requests say`, async (t) => {
-    const chromium = await browser(t);
-    if (chromium === null) return;
+  test(`of ${world.name}, what changed since Monday takes two clicks from the first page, and is what requests say`, async (t, chromium) => {
     const service = await world.start(t);
     const page = await (await chromium.newContext({ javaScriptEnabled: false })).newPage();
     await page.goto(service.url);

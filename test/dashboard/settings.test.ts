@@ -3,7 +3,6 @@ import { forEachStore as test } from "../support/for-each-store.ts";
 import { openInsideWorker } from "../support/inside-worker.ts";
 import { createKey } from "../support/key-forms.ts";
 import { startMailServer } from "../support/mail-server.ts";
-import { sendRaw } from "../support/raw-client.ts";
 import { startService } from "../support/service.ts";
 import { openUser, signedIn, testPassword } from "../support/user.ts";
 
@@ -159,15 +158,8 @@ test("a mailed link leads to the service, whatever Host header the request has",
     ["ada@example.org", "/account/forgot"],
     ["bob@example.org", "/account/sign-up"],
   ] as const) {
-    const body = new URLSearchParams({ email: address }).toString();
-    const lines = [
-      `POST ${path} HTTP/1.1`,
-      "Host: localhost:6666",
-      "Content-Type: application/x-www-form-urlencoded",
-      `Content-Length: ${body.length}`,
-      "Sec-Fetch-Site: same-origin",
-    ];
-    const { status } = await sendRaw(service.port, `${lines.join("\r\n")}\r\n\r\n${body}`);
+    const fields = { email: address };
+    const { status } = await openUser(service).post(path, fields, { host: "localhost:6666" });
     assert.equal(status, 200);
     const { text } = await mail.messageTo(address);
     assert.ok(text.includes(own), text);

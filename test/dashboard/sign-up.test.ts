@@ -51,20 +51,10 @@ test("somebody who signs up gets a link by mail, chooses a password and is signe
   });
   assert.equal(replayed.status, 404);
   assert.match(replayed.text, /no longer works/);
+  assert.match(replayed.text, /If you have chosen a password.*href="\/account\/sign-in"/s);
   for (const path of ["forgot", "sign-up"])
     assert.ok(replayed.text.includes(`href="/account/${path}"`), path);
   assert.doesNotMatch(service.log.join(), /token=|@example\.org/);
-});
-
-test("a link that is followed twice at once is dead for the second, who is led to sign in", async (t) => {
-  const worker = await openInsideWorker(t);
-  await worker.post("/account/sign-up", { email });
-  const fields = { token: tokenFor(worker.messages, email), password: goodPassword };
-  const follow = () => worker.post("/account/link", fields);
-  const answers = await Promise.all([follow(), follow()]);
-  const [done, dead] = answers.toSorted((a, b) => a.status - b.status);
-  assert.deepEqual([done!.status, dead!.status], [303, 404]);
-  assert.match(dead!.body, /If you have chosen a password.*href="\/account\/sign-in"/s);
 });
 
 test("a link that is followed while the store is busy shows its form again, and reads nothing for it", async (t) => {
@@ -84,12 +74,14 @@ test("a link that is followed while the store is busy shows its form again, and 
   assert.match(body, /role="alert">The service cannot read or write.*value="Ada Ltd"/s);
 });
 
-test("the form to sign in that a page shows to a stranger has no note of what was done", async (t) => {
+test("the form to sign in that a page shows to a stranger leads back to it, never to one that only takes forms, and has no note of what was done", async (t) => {
   const worker = await openInsideWorker(t);
   const { status, body } = await worker.get("/account/keys?done=deleted");
   assert.equal(status, 401);
   assert.match(body, /name="next" value="\/account\/keys"/);
   assert.doesNotMatch(body, /has been deleted/);
+  const late = await worker.post("/account/sign-out-everywhere", {});
+  assert.match(late.body, /name="next" value="\/browse\/gps"/);
 });
 
 test("if sign-up is closed or by invitation, nobody can sign up by themselves and the page says whom to ask", async (t) => {

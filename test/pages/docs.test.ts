@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import { test, type TestContext } from "node:test";
-import { Compile } from "typebox/compile";
 import { hintCodes } from "#operations/envelope.ts";
 import { formats } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
@@ -19,6 +18,7 @@ import { closedLists } from "#records/vocabulary.ts";
 import { outcomeOf } from "../support/command-line.ts";
 import { listenFor } from "../support/ports.ts";
 import { docsFacts, operationFacts } from "../support/public-pages.ts";
+import { textOf } from "../support/record-pages.ts";
 import { startService } from "../support/service.ts";
 
 const page = docsPage(docsFacts);
@@ -134,16 +134,13 @@ test("the page has the numbers of the service", () => {
     assert.ok(page.includes(`<code>${mediaType}</code>`), mediaType);
 });
 
+// That they fit their schemas is told in test/http/describe-api.test.ts.
 test("the example records are what the schemas describe, member for member", () => {
-  for (const kind of recordKinds) {
-    const { schema } = declarations[kind];
-    const validator = Compile(schema);
-    assert.deepEqual(validator.Errors(exampleRecords[kind]), [], kind);
+  for (const kind of recordKinds)
     assert.deepEqual(
       Object.keys(exampleRecords[kind]),
-      membersOf(schema).map(([name]) => name),
+      membersOf(declarations[kind].schema).map(([name]) => name),
     );
-  }
 });
 
 test("the field of the key has no name, so no form can put the key into an address", () => {
@@ -157,22 +154,12 @@ test("the field of the key has no name, so no form can put the key into an addre
   }
 });
 
-const characters: Readonly<Record<string, string>> = {
-  "&amp;": "&",
-  "&lt;": "<",
-  "&gt;": ">",
-  "&#34;": '"',
-  "&#39;": "'",
-};
-
 /** The code of a block, as a browser would copy it. */
 function codeIn(page: string, label: string): string {
   const [, code = ""] =
     new RegExp(`aria-label="${RegExp.escape(label)}"><code>(.*?)</code>`, "s").exec(page) ?? [];
   assert.notEqual(code, "", label);
-  return code
-    .replaceAll(/<\/?span[^>]*>/g, "")
-    .replaceAll(/&(?:amp|lt|gt|#34|#39);/g, (one) => characters[one]!);
+  return textOf(code);
 }
 
 test("the samples on the page of each operation run as they are, but for the host and the key", async (t) => {
