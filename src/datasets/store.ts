@@ -125,7 +125,7 @@ export async function underLock<R>(store: OpenStore, work: () => R | Promise<R>)
 }
 
 export interface StoreOrder extends Pick<DatasetStore, "folder" | "changesDays" | "warn"> {
-  /** Returns milliseconds since 1970. A database uses its own clock for what other machines see. */
+  /** Returns milliseconds since 1970. A store in a database uses the database's clock instead. */
   now(): number;
 }
 

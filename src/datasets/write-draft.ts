@@ -59,7 +59,7 @@ interface DraftRequest {
   formerIds: ReadonlyMap<string, string>;
   /** Ids that the generation keeps for good, with the time of their first publication. */
   publishedIds: ReadonlyMap<string, string>;
-  /** Ids of GPs and projects that were left out for suppressions. */
+  /** Ids of GPs and projects that were left out because of suppressions. */
   withheldIds: Iterable<string>;
   /** Time of the build, and `updated_at` of new or changed records whose source gives no time. */
   builtAt: string;

@@ -69,7 +69,7 @@ async function lookSafely(check: Check, examined: Examined): Promise<readonly Fi
     const mend =
       code === "EACCES" || code === "EPERM"
         ? "Run doctor as the user who owns DATA_DIR."
-        : "Fix the faults in the other lines, if any, then run doctor again.";
+        : "Correct what the message names and any faults in the other lines, then run doctor again.";
     return [fail(`could not be checked: ${message}`, mend)];
   }
 }

@@ -104,7 +104,7 @@ export interface ReadModel {
   numberAt(kind: RecordKind, name: string): (position: number) => number | undefined;
   /** Returns at most three similar names of GPs or values. Returns none for ids, numbers and names of other kinds. */
   suggestionsFor(miss: Miss): string[];
-  /** Returns at most three texts that are similar to one that matches no name. They may match no name either. */
+  /** Returns at most three texts similar to a text that matches no name. The similar texts may match no name either. */
   similarNames(kind: NamedKind, text: string): string[];
   /** Refuses every query from now on. Freed arrays are empty and would give wrong answers without an error. */
   close(): void;

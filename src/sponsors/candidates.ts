@@ -328,7 +328,10 @@ function chooseStems(meant: readonly Meant[]): ReadonlySet<string> {
   return new Set(areDirect ? stems : []);
 }
 
-/** Judges firms in street lines. A person's counts if the issuer's is the same, or missing and all persons' agree. */
+/**
+ * Judges firms in street lines. A person's firm counts if it is also the issuer's. It also counts if the issuer has none
+ * and all persons with a firm have the same.
+ */
 function streetCandidates(filing: FormD, object: Objection): Candidate[] {
   const own = filing.issuers[0]!.place.firmInStreet;
   const theirs = filing.persons.flatMap(({ firmInStreet }) => firmInStreet ?? []);

@@ -40,7 +40,7 @@ interface Weighed extends Candidate {
 /** Facts of a filing that are needed to find its vehicle's GP. The whole filing is read again for its records. */
 type FilingFacts = Judged["facts"];
 
-/** Vehicle with the facts of its filings, until it has a GP. */
+/** Vehicle whose GP is still to be found, with the facts of its filings. */
 export type PlacedVehicle = Vehicle<FilingFacts>;
 
 export interface ResolvedGp<F = Pick<FormD, "accession">> {

@@ -149,7 +149,7 @@ function factsOf(
 
 const introducing = ["title", "type", "status", "gps", "city", "state", "date"];
 
-/** Describes a new record, such as `Chief Executive Officer, Alder Capital`. Leaves out a title that serves as name. */
+/** Describes a new record, as in `Chief Executive Officer, Alder Capital`. Leaves out a title that serves as the name. */
 function introduction(record: Partial<AnyRecord>): string {
   const names = record["name"] === undefined ? introducing.slice(1) : introducing;
   const said = names.filter((name) => name in record).map((name) => valueText(name, record[name]));
