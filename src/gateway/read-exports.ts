@@ -104,15 +104,22 @@ export function exportFilesRead(dependencies: ReadDependencies, offers: ExportOf
   };
 }
 
-/** Returns the problem for a file that could not be made: no room, a service that is stopping, or an internal error. */
+/** Returns the problem for a file that could not be made. */
 function problemOf(error: unknown, { isStopping }: ReadDependencies): Problem {
-  if ((error as { kind?: unknown }).kind === "full")
+  const { kind, syscall } = error as { kind?: unknown; syscall?: unknown };
+  if (kind === "full")
     return unavailable(
       "store_down",
       "The disk of this service has no room for the file. Until the operator frees some space, read the records page by page.",
       60,
     );
-  return isStopping() ? unavailable("draining", notReadyDetails.draining) : internalError();
+  if (isStopping()) return unavailable("draining", notReadyDetails.draining);
+  if (kind === undefined && syscall === undefined) return internalError();
+  return unavailable(
+    "store_down",
+    "The file cannot be made at the moment. Until the operator has seen to it, read the records page by page.",
+    60,
+  );
 }
 
 /** Longest wait for a file, in ms. Many proxies wait only a minute for response headers. */

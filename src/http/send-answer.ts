@@ -1,6 +1,6 @@
 /** Sends responses, and has the requests recorded. A response with quota headers waits until its count is committed. */
 import { once } from "node:events";
-import { createReadStream } from "node:fs";
+import { createReadStream, fstatSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "#config.ts";
@@ -64,7 +64,7 @@ export function sendNow(sent: Outgoing): void {
   http.recordRequest(exchange, status, bytes);
 }
 
-/** Sends a part of a file, or a problem if the file cannot be opened. Records the request, even if the client leaves. */
+/** Sends a part of a file, or a problem if the file cannot be opened or was cut off. Records the request in any case. */
 async function sendFile(
   { http, exchange, status, headers }: Outgoing,
   { path, start, end, encoding }: NonNullable<Content["file"]>,
@@ -72,8 +72,12 @@ async function sendFile(
   const { response, id } = exchange;
   const content = createReadStream(path, { start, end: end - 1 });
   try {
-    await once(content, "open");
+    const [fd] = (await once(content, "open")) as [number];
+    const stats = fstatSync(fd);
+    if (stats.isFile() && stats.size < end)
+      throw new Error(`${path} has ${stats.size} bytes, but should have at least ${end}.`);
   } catch (error) {
+    content.destroy();
     exchange.datasetVersion = null;
     const detail = "The file cannot be read at the moment. Try again in 5 seconds.";
     return answerWithProblem(http, exchange, unavailable("store_down", detail, 5), error);

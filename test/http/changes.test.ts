@@ -212,7 +212,7 @@ test("a step whose file is not here yet is asked for again, and is no reason to 
   assert.equal((await service.get("/changes")).body.data[0].step, stepOf(first, second));
 });
 
-test("a step whose file cannot be opened is a 503, and one that cannot be read ends its connection; the log says why of which request", async (t) => {
+test("a step whose file cannot be opened or was cut off is a 503, and one that cannot be read ends its connection; the log says why of which request", async (t) => {
   const { service, folder, first, second } = await startFollowed(t);
   const file = openPublications(folder.folder).stepPath(first, second);
   const path = stepOf(first, second);
@@ -226,6 +226,14 @@ test("a step whose file cannot be opened is a 503, and one that cannot be read e
   const { status, body, headers } = await service.get(path);
   assert.deepEqual([status, body.reason, headers.get("retry-after")], [503, "store_down", "5"]);
   assert.match(told(body.request_id), /ENXIO.*"status":503/s);
+  rmSync(file);
+  writeFileSync(file, "{");
+  const short = await service.get(path);
+  assert.deepEqual([short.status, short.body.reason], [503, "store_down"]);
+  assert.match(
+    told(short.body.request_id),
+    /has 1 bytes, but should have at least \d+\..*"status":503/s,
+  );
   rmSync(file);
   mkdirSync(file);
   await assert.rejects(service.get(path, { "x-request-id": "unread" }));

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import {
+  mkdirSync,
   chmodSync,
   existsSync,
   readdirSync,
@@ -271,6 +272,17 @@ test("exports are checked in the order of the contract, count one request each, 
   });
   const known = { "if-none-match": (await get("/exports")).headers.get("etag")! };
   assert.equal((await get("/exports", known)).status, 304);
+});
+
+test("a file that cannot be made is a 503 that the log explains, and no mistake of the program", async (t) => {
+  const { version, get, catalogue, log } = await offered(t);
+  rmSync(catalogue.exportsFolder, { recursive: true, force: true });
+  mkdirSync(catalogue.exportsFolder);
+  writeFileSync(join(catalogue.exportsFolder, version), "not a folder");
+  const { status, body } = await get(`/exports/${version}/gp.ndjson`);
+  assert.deepEqual([status, body.code, body.reason], [503, "unavailable", "store_down"]);
+  const told = log.filter((line) => line.includes("EEXIST"));
+  assert.match(told.join(), /request cannot be answered/);
 });
 
 test("a full disk is a 503 that says so, in the log too, and the file comes once there is room", async (t) => {
