@@ -192,19 +192,24 @@ export function openBacklog(
 /** Returns the contents of all segments by path. Reports and skips what cannot be read. */
 function readSegments(folder: string, { fail, reportUnread }: ReturnType<typeof openHealth>) {
   const contents = new Map<string, SegmentContent>();
+  const skip = (path: string, error: unknown) => {
+    const reason = `Request counts in ${path} cannot be read: ${(error as Error).message}.`;
+    const message = `${reason} The requests recorded there no longer count against any quota. Let this user read ${path} and restart the server. If ${path} is damaged or of another version, delete it.`;
+    reportUnread(new Error(message, { cause: error }));
+  };
   let paths: readonly string[] = [];
   try {
     paths = listSegments(folder);
   } catch (error) {
-    fail(error);
+    // A folder that cannot be made has no counts.
+    if ((error as NodeJS.ErrnoException).syscall === "mkdir") fail(error);
+    else skip(folder, error);
   }
   for (const path of paths)
     try {
       contents.set(path, readSegment(path));
     } catch (error) {
-      const reason = `Request counts in ${path} cannot be read: ${(error as Error).message}.`;
-      const message = `${reason} The requests recorded there no longer count against any quota. Let this user read ${path} and restart the server. If ${path} is damaged or of another version, delete it.`;
-      reportUnread(new Error(message, { cause: error }));
+      skip(path, error);
     }
   return contents;
 }

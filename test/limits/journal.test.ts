@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import {
+import fs, {
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { access } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { crc32 } from "node:zlib";
@@ -169,16 +170,45 @@ test("while no new file can be made the old one serves on, and nothing is lost o
   assert.equal(open().counted(), 9);
 });
 
-test("a file that cannot be read stays a fault when other counts are saved", async (t) => {
-  const { dir, open, faults } = beginJournal(t);
-  mkdirSync(join(dir, "counts", "00000007.counts"), { recursive: true });
-  t.mock.timers.enable({ apis: ["setInterval"] });
-  open().take(1);
-  t.mock.timers.tick(1000);
-  for (let passed = 0; passed < 100; passed++) await access(dir);
-  assert.equal(faults.length, 1);
-  assert.match(faults[0]!, /00000007\.counts cannot be read: EISDIR/);
+test("a file or a folder that cannot be read stays a fault when other counts are saved", async (t) => {
+  for (const [what, prevent] of [
+    [/00000007\.counts cannot be read: EISDIR/, makeFolderOfFile],
+    [/counts cannot be read: EIO/, failToList],
+  ] as const) {
+    const { dir, open, faults } = beginJournal(t);
+    const allow = prevent(t, join(dir, "counts"));
+    t.mock.timers.enable({ apis: ["setInterval"] });
+    const counters = open();
+    allow();
+    counters.take(1);
+    t.mock.timers.tick(1000);
+    for (let passed = 0; passed < 100; passed++) await access(dir);
+    t.mock.timers.reset();
+    assert.equal(faults.length, 1);
+    assert.match(faults[0]!, what);
+  }
 });
+
+function makeFolderOfFile(_: TestContext, counts: string) {
+  mkdirSync(join(counts, "00000007.counts"), { recursive: true });
+  return () => {};
+}
+
+function failToList(t: TestContext) {
+  const fault = Object.assign(new Error("EIO: i/o error, scandir"), { syscall: "scandir" });
+  const list = fs.readdirSync;
+  let isFirst = true;
+  const listing = t.mock.method(fs, "readdirSync", (folder: string) => {
+    if (!isFirst) return list(folder);
+    isFirst = false;
+    throw fault;
+  });
+  syncBuiltinESMExports();
+  return () => {
+    listing.mock.restore();
+    syncBuiltinESMExports();
+  };
+}
 
 test("an idle service saves what waits as soon as the folder can be used", async (t) => {
   const { dir } = beginJournal(t);
