@@ -163,19 +163,23 @@ async function refuseTakenName(
  */
 export async function freeName(database: ControlDatabase, wanted: string): Promise<string> {
   const name = cleanAccountName(wanted);
-  // All names of this form come from one query, because the caller holds the write lock. No number cuts off as much.
-  const stem = Array.from(foldName(name))
-    .slice(0, nameLengthMax - 10)
-    .join("");
+  const folded = foldName(name);
+  const cutTo = (length: number) => Array.from(name).slice(0, length).join("").trimEnd();
+  // No number cuts off more. Whatever is not cut is followed by a space.
+  const stem = foldName(cutTo(nameLengthMax - 10));
+  const from = stem === folded ? `${stem} ` : stem;
+  // All names of this form come from one query, because the caller holds the write lock.
   const query = database.selectFrom("account").select("name_folded");
-  const alike = query
-    .where("name_folded", ">=", stem)
-    .where("name_folded", "<", `${stem}\u{10FFFF}`);
+  const alike = query.where(({ eb, or, and }) =>
+    or([
+      eb("name_folded", "=", folded),
+      and([eb("name_folded", ">=", from), eb("name_folded", "<", `${from}\u{10FFFF}`)]),
+    ]),
+  );
   const taken = new Set((await alike.execute()).map(({ name_folded }) => name_folded));
   for (let count = 1; ; count++) {
     const ending = count === 1 ? "" : ` ${count}`;
-    const characters = Array.from(name).slice(0, nameLengthMax - ending.length);
-    const candidate = characters.join("").trimEnd() + ending;
+    const candidate = cutTo(nameLengthMax - ending.length) + ending;
     if (!taken.has(foldName(candidate))) return candidate;
   }
 }

@@ -114,6 +114,10 @@ test("an account is called what the person chooses or what stands before the @, 
   assert.equal(await nameOf("c@c.com", "Info"), "Info 3");
   assert.equal(await nameOf("d@d.com", "D".repeat(100)), "D".repeat(100));
   assert.equal(await nameOf("e@e.com", "d".repeat(100)), `${"d".repeat(98)} 2`);
+  const spaced = `${"s".repeat(85)}${" ".repeat(14)}s`;
+  assert.equal(await nameOf("f@f.com", spaced), spaced);
+  assert.equal(await nameOf("g@g.com", spaced), `${"s".repeat(85)} 2`);
+  assert.equal(await nameOf("h@h.com", spaced), `${"s".repeat(85)} 3`);
   assert.equal(await nameOf("ac_0123456789abcdef@f.com", null), "ac_0123456789abcdef account");
 });
 
