@@ -192,9 +192,12 @@ export function openChunkDraft(size = draftBytes) {
   let used = 0;
   let count = 0;
 
-  const addWord = (word: string) => words.push(word) - 1;
+  const addWord = (word: string) => {
+    places.set(word, words.length);
+    return words.push(word) - 1;
+  };
   const placeOf = (word: string | null): number =>
-    word === null ? 0 : places.getOrInsertComputed(word, addWord);
+    word === null ? 0 : (places.get(word) ?? addWord(word));
   return {
     /** Adds a request. Returns false if the draft is full. */
     add(at: number, request: AnsweredRequest): boolean {

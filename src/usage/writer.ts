@@ -98,8 +98,9 @@ export function openWriter(options: WriterOptions) {
       const reply = await thread.write(next);
       ({ fault } = reply);
       if (reply.outcome === "refused") {
-        // Said now, because the next batch may be written.
-        say(fault);
+        // Said even if another fault is known, because the next batch may be written.
+        isFailing = true;
+        onFault(new Error(fault!));
         lose(next.batch.requests.count);
       }
       const isOver = reply.outcome !== "failed";
