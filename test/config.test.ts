@@ -381,13 +381,21 @@ function fileWith(t: TestContext, text: string, mode = 0o600): string {
   return name;
 }
 
-test("known settings of the file are taken, others are left alone", (t) => {
-  const name = fileWith(t, "# mine\nPORT=9001\nexport LOG_LEVEL='warn'\nNODE_OPTIONS=--inspect\n");
+test("known settings of the file are taken, the first behind a byte order mark, others are left alone", (t) => {
+  const name = fileWith(
+    t,
+    "\uFEFFHOST=localhost\nPORT=9001\nexport LOG_LEVEL='warn'\nNODE_OPTIONS=--inspect\n",
+  );
   const { environment, file } = withEnvironmentFile({ PATH: "/bin" }, { name });
-  assert.deepEqual(environment, { PATH: "/bin", PORT: "9001", LOG_LEVEL: "warn" });
+  assert.deepEqual(environment, {
+    PATH: "/bin",
+    HOST: "localhost",
+    PORT: "9001",
+    LOG_LEVEL: "warn",
+  });
   assert.deepEqual(file, {
     path: name,
-    used: ["PORT", "LOG_LEVEL"],
+    used: ["HOST", "PORT", "LOG_LEVEL"],
     unknown: ["NODE_OPTIONS"],
     ignored: null,
   });

@@ -87,7 +87,8 @@ function readSafely(
           found: `can be written by other users (mode ${(stats.mode & 0o777).toString(8).padStart(4, "0")})`,
           mend: `If you trust its settings, run: chmod go-w ${resolve(name)}`,
         };
-      return { values: parseEnv(readFileSync(file, "utf8")) };
+      // Some editors begin a file with a byte order mark, which would become part of the first name.
+      return { values: parseEnv(readFileSync(file, "utf8").replace(/^\uFEFF/, "")) };
     } finally {
       closeSync(file);
     }
