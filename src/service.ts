@@ -82,6 +82,8 @@ export async function openService(config: Config, log: Logger, options: ServiceO
     `Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`,
   );
   opened.defer(() => lock.release());
+  // Closed after all other parts, so that /metrics tells to the end what a stop loses.
+  const last = opened.use(new AsyncDisposableStack());
   const counting = {
     clock,
     patience: patience ?? { answer: config.countersPatienceMilliseconds },
@@ -91,6 +93,7 @@ export async function openService(config: Config, log: Logger, options: ServiceO
     ),
   };
   const counters = await openCounters(config, log, counting);
+  // Closed after the account worker, which may look up counts until then.
   opened.defer(() => counters.close());
   const accountWorker = openAccountWorker({
     settings: () => ({
@@ -224,7 +227,7 @@ export async function openService(config: Config, log: Logger, options: ServiceO
     ...processMetrics(),
   ];
   const admin = openAdmin(config.adminAddress, passed.admin, http, metrics, datasets.wanted);
-  opened.defer(() => admin.close());
+  last.defer(() => admin.close());
 
   let listening: Promise<string> | undefined;
   const listen = () => (listening ??= listenOnce());
