@@ -7,7 +7,7 @@ import { problemKinds } from "#problems.ts";
 import { DomainError, StoreFault } from "#store/store-fault.ts";
 import { laterReply, wordPage, wordReply } from "./components/page.ts";
 import { readCookie } from "./cookies.ts";
-import type { PageAnswer, PageRequest } from "./messages.ts";
+import { formType, type PageAnswer, type PageRequest } from "./messages.ts";
 import {
   type AccountRequest,
   type AccountServices,
@@ -131,6 +131,8 @@ async function readForm(
       problemKinds["unsupported-media-type"].title,
       `Nothing was changed. Send the form with the content type ${bodyType}.`,
     );
+  if (bodyType === formType)
+    return { form: new URLSearchParams(Buffer.from(body).toString()), file: null };
   const sent = new Response(body as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } });
   const data = await sent.formData().catch(() => null);
   if (data === null)
