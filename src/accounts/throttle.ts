@@ -61,10 +61,7 @@ export async function isClean(
   return (await Promise.all(counts)).every((count) => (count?.failures ?? 0) === 0);
 }
 
-/**
- * Counts an attempt for all of the subjects, or for none.
- * @throws TooOften if one of them has to wait.
- */
+/** Counts an attempt for all of the subjects, or for none. @throws TooOften if one of them has to wait. */
 export async function admit(
   transaction: ControlTransaction,
   subjects: readonly Subject[],

@@ -124,7 +124,7 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
         for (const version of readdirSync(catalogue.exportsFolder))
           if (!isOffered(catalogue.findReadable(version), current)) remove(folderOf(version));
       } catch {
-        // There is no folder before the first file is made.
+        // There is no folder before the first file is made. If facts cannot be read, the next call tries again.
       }
     },
     /** Stops making files. Calls that wait for a file reject, and so do later ones. */

@@ -157,9 +157,7 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
 const hasBody = ({ headers }: IncomingMessage) =>
   headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 
-/**
- * Returns the caller's name in the fair queue: the account number, or the network if the caller has no valid key.
- */
+/** Returns the caller's name in the fair queue: the account number, or the network if the caller has no valid key. */
 const queueOf = ({ key, client }: Caller) =>
   key === null || key instanceof Problem ? clientNetwork(client.address()) : key.accountNumber;
 

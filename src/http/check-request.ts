@@ -36,13 +36,9 @@ export function checkRequest(http: HttpDependencies, { paths }: Router, exchange
 }
 
 /** Answers an OPTIONS request, which needs no key and uses no quota. */
-export function answerOptions(
-  http: HttpDependencies,
-  exchange: Exchange,
-  { methods, takesBearer }: Route,
-): void {
-  const preflight = takesBearer === true ? mcpPreflightHeaders : preflightHeaders;
-  const headers = preflight + headerLines({ allow: methods.join(", ") });
+export function answerOptions(http: HttpDependencies, exchange: Exchange, route: Route): void {
+  const preflight = route.takesBearer === true ? mcpPreflightHeaders : preflightHeaders;
+  const headers = preflight + headerLines({ allow: route.methods.join(", ") });
   sendAnswer(http, exchange, { status: 204, headers, body: null });
 }
 

@@ -84,7 +84,7 @@ export interface SharedCountersOptions {
 export interface Patience {
   /** Wait for an answer before the outage mode applies. It is a setting, so it has no default here. */
   answer: number;
-  /** Wait for a connection: as long as others wait for one to PostgreSQL, whom each failure holds up for a second. */
+  /** Wait for a connection. If it were shorter than others' wait for PostgreSQL, each failure would hold them up. */
   connection?: number;
   /** Wait for a round of charges, apart from the last one. */
   charge?: number;

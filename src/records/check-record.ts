@@ -109,7 +109,7 @@ function patternWords(pattern: string): string {
 
 const foldedMembers = ["name", "legal_name", "aliases", "tags", "themes", "markets"];
 
-/** Returns the members whose values must satisfy more than their schema, each with its check. */
+/** Returns the dates and folded members of a schema, each with the check of its values besides the schema. */
 const checksOf = (schema: TSchema) =>
   membersOf(schema).flatMap(([name, member]) => {
     if (isDate(member)) return [{ name, check: dayFault }];

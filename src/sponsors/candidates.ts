@@ -330,7 +330,7 @@ function chooseStems(meant: readonly Meant[]): ReadonlySet<string> {
 
 /**
  * Judges firms in street lines. A person's firm counts if it is also the issuer's. It also counts if the issuer has none
- * and all persons with a firm have the same.
+ * and all persons with a firm have the same one.
  */
 function streetCandidates(filing: FormD, object: Objection): Candidate[] {
   const own = filing.issuers[0]!.place.firmInStreet;
