@@ -215,7 +215,7 @@ const headBytes = 1024;
 const pieceUnits = 256 * 1024;
 
 /**
- * Writes a step to a new file and syncs it. Its memory grows with the number of records, not of changes.
+ * Writes a step to a new file and syncs it. The memory used grows with the number of records, not of changes.
  * @param from generation that the step starts from; its hash is null if unknown.
  * @throws DatasetFault if a generation cannot be read, or a system error if the file cannot be written.
  */

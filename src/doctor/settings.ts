@@ -82,7 +82,7 @@ export const counters: Check = {
       return [ok(`${engine.place} counts for all instances`)];
     } catch (error) {
       const found = sentenceOf(error as Error, engine.place).replace(/\.$/, "");
-      return [fail(found, "Correct what the message names, then run doctor again.")];
+      return [fail(found, "Start the server or correct what is named, then run doctor again.")];
     } finally {
       engine.disconnect();
     }

@@ -433,7 +433,7 @@ function filerOf(header: string, issuerCik: string | undefined): string {
 
 const closing = "</edgarSubmission>";
 
-/** Parses the document at an offset of a text. Refuses entities that a document declares: they could grow endlessly. */
+/** Parses the document at an offset in a text. Refuses entities that a document declares: they could grow endlessly. */
 function parse(written: string, start: number, { file }: RowOrigin): Element {
   const end = written.indexOf(closing, start);
   const lineOf = (offset: number) => written.slice(0, offset).split("\n").length;

@@ -153,7 +153,7 @@ function placeColumns({ columns }: Table, draft: Draft): void {
   }
 }
 
-/** Returns how a column's cells are written; undefined if they do not suit the field. Notes in the draft what it saw. */
+/** Returns how a column's cells are written, undefined if they do not suit the field. Adds findings to the draft. */
 function sourceOf(column: Column, field: Field, draft: Draft): SourceOfField | undefined {
   const isWord = (cell: string) =>
     field.choices.some((choice) => wordKey(choice) === wordKey(cell));
@@ -265,7 +265,7 @@ function factorIn(name: string): number | undefined {
 const areMost = (faulty: readonly string[] = [], cells: readonly string[]) =>
   faulty.length * 2 > cells.length;
 
-/** Returns the decimal mark of the table, or a question if the cells do not decide it. Returns undefined if none needs it. */
+/** Returns the decimal mark of the table, or a question if the cells do not decide it; undefined if none needs it. */
 function decimalOf({ numbers, notes }: Draft): string | undefined {
   const [mark, other] = decimalMarks.filter((one) => numbers.has(one));
   if (mark !== undefined && other !== undefined)

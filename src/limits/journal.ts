@@ -381,7 +381,7 @@ function encodeRecord(
   into.writeUInt32LE(recordChecksum(account, monotonicMicroseconds, wallMilliseconds), at + 4);
 }
 
-/** Returns the record at an offset of a segment. Returns null if its bytes are damaged. */
+/** Returns the record at an offset in a segment. Returns null if its bytes are damaged. */
 function decodeRecord(segment: Buffer, at: number) {
   const account = segment.readUInt32LE(at);
   const monotonicMicroseconds = segment.readDoubleLE(at + 8);

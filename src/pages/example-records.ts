@@ -12,7 +12,7 @@ const ofKind: Partial<EachKind<object>> = written;
 
 const emptyValues: Readonly<Record<string, unknown>> = { null: null, array: [], object: {} };
 
-/** Returns a value for a missing member: null or empty if possible, else a listed one, its minimum or its description. */
+/** Returns null or empty for a missing member if possible, else its first listed value, minimum or description. */
 function usualValue({ type, enum: values, minimum, description }: MemberSchema): unknown {
   const name = [type].flat().at(-1)!;
   return name in emptyValues ? emptyValues[name] : (values?.[0] ?? minimum ?? description);

@@ -156,8 +156,8 @@ export interface SourceEntry {
   /** Source whose GPs the entry's named GPs may be. */
   known?: string;
   /**
-   * Other source ids that the entry's GP or principal could have had. A source that keeps ids by claims
-   * gives such a list for each GP and principal, if only an empty one. No two records of a kind may claim the same id.
+   * Other source ids that the entry's GP or principal could have had. A source that keeps its public ids stable by such
+   * claims gives a list for each GP and principal, even if it is empty. No two records of a kind may claim the same id.
    */
   claims?: readonly string[];
   /** Evidence for the entry's record, the best first. */

@@ -109,7 +109,7 @@ function patternWords(pattern: string): string {
 
 const foldedMembers = ["name", "legal_name", "aliases", "tags", "themes", "markets"];
 
-/** Returns the dates and folded members of a schema, each with the check of its values besides the schema. */
+/** Returns a schema's date members and folded members, each with a check to run after the schema's own check. */
 const checksOf = (schema: TSchema) =>
   membersOf(schema).flatMap(([name, member]) => {
     if (isDate(member)) return [{ name, check: dayFault }];

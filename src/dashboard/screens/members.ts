@@ -40,8 +40,8 @@ export const memberRoutes = [
 ];
 
 /**
- * Maximum number of invitations that an account may send in 24 hours. Mail to strangers under a self-chosen name would
- * otherwise invite abuse.
+ * Maximum number of invitations that an account may send in 24 hours. Otherwise, anybody could create an account
+ * under any name, and use it to mail strangers.
  */
 const invitationsADayMax = 50;
 
