@@ -53,7 +53,8 @@ export const nameOfMarket = (model: Model, title: string): string =>
 function nameMarkets(model: Model): ReadonlyMap<string, string> {
   const titleOf = new Map<string, string>();
   for (const kind of ["gp", "signal", "project"] as const)
-    for (const title of model.values(kind, "market")) titleOf.getOrInsert(fold(title), title);
+    for (const title of model.values(kind, "market"))
+      getOrCompute(titleOf, fold(title), () => title);
   const marketsOf = new Map<string, number>();
   for (const title of titleOf.values())
     for (const { folded } of spellingsOfMarket(title))
