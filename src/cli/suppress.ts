@@ -60,12 +60,13 @@ const add = command({
     );
   },
   text: ({ number, known, withheld, version, removed }, { isDryRun }) => {
+    const hint = known ? "" : " Check how the person's page spells it.";
     if (isDryRun)
-      return `${counted(withheld, "record")} of the current dataset would be withheld, and the datasets removed that may contain the person: ${removed.join(", ") || "none"}. This was a dry run: nothing was changed.`;
+      return `${counted(withheld, "record")} of the current dataset would be withheld, and the datasets removed that may contain the person: ${removed.join(", ") || "none"}. This was a dry run: nothing was changed.${withheld === 0 ? hint : ""}`;
     return [
       `Suppression ${number} ${known ? "was already in the list" : "is in force"}.`,
       version === null
-        ? `The current dataset has no such name where the suppression applies.${known ? "" : " Check how the person's page spells it."}`
+        ? `The current dataset has no such name where the suppression applies.${hint}`
         : `${counted(withheld, "record")} withheld. ${version} is the current dataset.`,
       ...removed.map((one) => `Removed the dataset ${one}, which may have contained the person.`),
       "Backups, and copies that others made, may still contain the person (docs/privacy.md).",

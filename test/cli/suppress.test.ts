@@ -61,6 +61,10 @@ forEachStore("whoever is suppressed is nowhere but in the list", async (t) => {
     await text("suppress add", ...order, "--dry-run"),
     `5 records of the current dataset would be withheld, and the datasets removed that may contain the person: ${wouldRemove.join(", ")}. This was a dry run: nothing was changed.\n`,
   );
+  assert.match(
+    await text("suppress add", "Jane Row", "--reason", "ticket 17", "--dry-run"),
+    /^0 records .*nothing was changed\. Check how the person's page spells it\.$/m,
+  );
   assert.deepEqual(await json("suppress add", ...order, "--dry-run"), {
     number: null,
     known: null,
