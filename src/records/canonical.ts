@@ -21,7 +21,7 @@ const inPart = ({ properties }: TObject, required?: string) =>
     { additionalProperties: false },
   );
 
-// The format is left out: check-record.ts takes far less time to find days and times that do not exist.
+// The format is left out, because check-record.ts finds times that do not exist much faster than TypeBox does.
 const { format: _, ...updatedAt }: MemberSchema = time(
   "Time when the source says the content last changed.",
 );
@@ -36,7 +36,7 @@ const stated = {
   updated_at: Type.Unsafe<string>(updatedAt),
 };
 
-/** Members that refer to other records by source id. `former_ids` and `gps` may also have `gp_…` ids. */
+/** Members that refer to other records by source id. `former_ids` and `gps` may also hold `gp_…` ids. */
 const links = {
   former_ids: Type.Array(sourceId, { description: "Source ids or `gp_…` ids this GP replaces." }),
   project_ids: Type.Array(sourceId, { description: "Source ids of the projects concerned." }),
@@ -98,7 +98,7 @@ function isScalar(member: TSchema): boolean {
 
 export const canonicalSchemas: EachKind<TSchema> = eachOf(recordKinds, canonicalSchema);
 
-// The default of 8 is too few for all wrong members of a record. Without a maximum, a list could have a million errors.
+// The default of 8 would hide further wrong members of a record. With no maximum, a list could yield a million errors.
 Settings.Set({ maxErrors: 1000 });
 
 /** Compiled validators. They find faults, which check-record.ts puts into words. */
@@ -109,7 +109,7 @@ export const canonicalValidators: EachKind<Validator> = eachOf(recordKinds, (kin
 /** A cell that is not one of the words in a list. */
 export interface UnknownWord {
   cell: string;
-  /** Value that the mapping's `values` may give it: that of the most similar word, or a question. */
+  /** Suggested value for the cell in the mapping's `values`: that of the most similar word, or a question. */
   value: unknown;
   /** True if `values` needs `"otherwise": "keep"` so that all other cells are read as before. */
   isNew: boolean;
@@ -130,7 +130,7 @@ export interface RecordName {
   id: string;
 }
 
-/** Prefix of source ids of GPs that rows only name. */
+/** Prefix of the source ids of GPs that are only named in the rows of other records. */
 export const namedGpPrefix = "named:";
 
 /** Document with evidence about a record. */
@@ -139,7 +139,7 @@ export type EvidenceDocument = Quotation["document"];
 /** Evidence about a record, as a source gives it. */
 export interface Evidence extends EvidenceDocument, Omit<Quotation, "document" | "taken"> {
   is_taken: 0 | 1;
-  /** Numbers of other documents that say the same. They are counted, not quoted. */
+  /** Numbers that identify further documents with the same statement. These are counted, not quoted. */
   others?: readonly string[];
 }
 
@@ -153,11 +153,11 @@ export interface SourceEntry {
   records: CanonicalRecord[];
   /** GPs that the entry only names. Entries that name the same GP usually share one object. */
   namedGps: CanonicalGp[];
-  /** Source whose GPs the entry's named GPs may be. */
+  /** Source that may already have the entry's named GPs. */
   known?: string;
   /**
-   * Other source ids that the entry's GP or principal could have had. A source that keeps its public ids stable by such
-   * claims gives a list for each GP and principal, even if it is empty. No two records of a kind may claim the same id.
+   * Other source ids that the entry's GP or principal could have had. Such claims keep its public id stable. A source
+   * with claims gives a list for each GP and principal, even an empty one. Two records of a kind cannot claim one id.
    */
   claims?: readonly string[];
   /** Evidence for the entry's record, the best first. */

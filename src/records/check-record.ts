@@ -63,7 +63,7 @@ export function wordFindings(
     if (keyword === "required")
       for (const name of given["requiredProperties"] as string[])
         add(field === "" ? name : `${field}.${name}`, "is required");
-    // Reported for the object; "boolean" reports each member.
+    // "additionalProperties" is found once for the whole object, "boolean" for each unknown member.
     else if (keyword !== "additionalProperties")
       add(field, (own[keyword] ?? reasons[keyword])?.(given, field) ?? message);
   }
@@ -128,7 +128,7 @@ const isPlainJson = (json: string) =>
 
 /**
  * Returns faults that the schemas do not express: days that do not exist, text that cannot be searched or sent, unknown
- * states. Searches members for bad text only if the whole record may have some: to test it whole is much faster.
+ * states. Searches members for bad text only if the record may have some: one test of the whole is much faster.
  */
 function valueFaults(
   kind: RecordKind,

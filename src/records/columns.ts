@@ -14,7 +14,7 @@ export interface RecordColumn extends Column<RecordMembers> {
   isDate: boolean;
 }
 
-/** Lists of objects, each with the members of its objects that a table shows. Every such member has a column. */
+/** Members that a table shows of a list's objects, by the name of the list. Each has a column. */
 const shownOfEach: Readonly<Record<string, readonly string[]>> = {
   gps: ["id", "name"],
   funds: ["name"],

@@ -25,7 +25,7 @@ export type Sources = readonly (readonly [name: string, importedAt: string])[];
 /** Name of the source of invented records. Only `serve --demo` makes it; an import of another source removes it. */
 export const demoSource = "demo";
 
-/** Reports whether all records of these sources are invented. */
+/** Reports whether all records of these sources are invented. Returns true if there are no sources. */
 export const isInvented = (sources: Sources): boolean =>
   sources.every(([name]) => name === demoSource);
 

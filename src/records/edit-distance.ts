@@ -19,7 +19,7 @@ export function nearest(word: string, words: readonly string[]): string | undefi
   let best: string | undefined;
   let bestDistance = 3;
   for (const candidate of words) {
-    // The difference in length is a lower bound of the distance, so many words need no table.
+    // The difference in length is a lower bound on the distance, which spares many words the table.
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
     const distance = editDistance(word, candidate);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
@@ -27,6 +27,6 @@ export function nearest(word: string, words: readonly string[]): string | undefi
   return best;
 }
 
-/** Returns the value that `nearest` finds in a closed list. Ignores case, and reads spaces or hyphens inside as `_`. */
+/** Returns what `nearest` finds in a closed list. Ignores case. Reads spaces or hyphens as `_`, except at the start. */
 export const nearestValue = (value: string, values: readonly string[]): string | undefined =>
   nearest(value.toLowerCase().replaceAll(/(?<!^)[\s-]+/g, "_"), values);

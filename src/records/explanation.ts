@@ -26,7 +26,7 @@ const Quotation = Type.Object({
 export type Quotation = Static<typeof Quotation>;
 
 const singulars = namedKinds.map((kind) => kinds[kind].singular).join(", ");
-/** Phrase that names the kinds that are explained: "GP, principal or project". */
+/** Phrase for the kinds whose records are explained: "GP, principal or project". */
 export const anyExplained = singulars.replace(/, (?=[^,]*$)/, " or ");
 
 const prefixes = namedKinds.map((kind) => kinds[kind].prefix).join("|");
@@ -51,7 +51,7 @@ export const goneText = "The dataset of this record is being replaced. Try again
 export const damagedText =
   "The evidence for this record is damaged, so it is not shown. Tell the operator of this service, whose log says more.";
 
-/** Returns who is named and how sure that is, or that nobody is named. */
+/** States who is named and how sure that is, or that nobody is named. */
 export function statementOf(told: Omit<Explanation, "statement">): string {
   const { name, provenance, evidence } = told;
   const [gp = name, ...others] = told.gps.map((one) => one.name);
@@ -79,7 +79,7 @@ export const percentText = (share: number): string => `${Math.round(share * 100)
 export const basisText = ({ basis, confidence }: Provenance): string =>
   `${confidence < sureFrom ? "probably: " : ""}${basisWords[basis] ?? basis}`;
 
-/** Returns words such as "demo, stated, confidence 100 %". */
+/** Returns provenance in words, such as "demo, stated, confidence 100 %". */
 export const provenanceWords = (provenance: Provenance): string =>
   `${provenance.source}, ${basisText(provenance)}, confidence ${percentText(provenance.confidence)}`;
 

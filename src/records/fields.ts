@@ -23,7 +23,7 @@ const timePattern = `${yearPattern}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T[0-
 /** Largest integer up to which JSON readers that use 64-bit floats are exact. */
 const wholeMax = Number.MAX_SAFE_INTEGER;
 
-/** Maximum length of most texts, in UTF-16 code units. */
+/** Maximum length of most texts, in code points. `cut` counts UTF-16 code units instead, which are never fewer. */
 const textLengthMax = 500;
 
 /** Cuts a text to a maximum length, `…` included. Leaves no blank and no half of a surrogate pair before the `…`. */

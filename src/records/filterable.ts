@@ -8,7 +8,7 @@ export interface Equality<R> {
   /** Text for the reference; backticks mark code. */
   readonly meaning: string;
   readonly of: (record: R) => string | null | undefined | readonly string[];
-  /** How texts are compared: folded; by every spelling of a market; by their digits without leading zeros; as they are. */
+  /** Comparison of texts: folded, by every spelling of a market, by digits without leading zeros, or as they are. */
   readonly as: "text" | "market" | "digits" | "id";
   /** Closed list of the texts, if there is one. */
   readonly values?: readonly string[];
@@ -26,9 +26,9 @@ export interface Range<R> {
 }
 
 /**
- * A condition on a record. `name` is on the words of its own name, `id` on its own id, `gpId` on the id of a GP that it
- * belongs to, and `hasGp` on whether there is one. `ofOneGp` is a value that a GP of the record carries; all conditions
- * of this form must hold for the same GP. `someSignal` is a filter that a single signal of the GP must satisfy.
+ * A condition on a record. `name` tests the words of the record's name, `id` its id, `gpId` the ids of its GPs, and
+ * `hasGp` whether it has any. `ofOneGp` asks for a value that a GP of the record carries; all conditions of this form
+ * must hold for the same GP. `someSignal` is a filter that a single signal of the GP must satisfy.
  */
 export type Condition<R> =
   | Equality<R>
@@ -49,7 +49,7 @@ export const range = <R>(
 ): Range<R> => ({ by: "range", of, meaning, numbers: null, isSortable: true, ...more });
 
 /**
- * Returns conditions on members, under their names: on equality, dates or numbers, as a member's schema says.
+ * Returns conditions on members, under their names: a range for dates and for bounded numbers, else equality.
  * @param ownerOf returns the object with the members; the record itself if left out.
  */
 export const onMembers = <

@@ -11,7 +11,7 @@ interface Kind {
   label: string;
   /** Nouns in sentences on pages. */
   nouns: readonly [one: string, many: string];
-  /** Path of its page in Browse. */
+  /** Path of its list in Browse. */
   path: `/browse/${string}`;
   /** First version of the dataset format that has the kind. */
   format: number;
@@ -61,7 +61,7 @@ export type RecordKind = keyof typeof kinds;
 export type EachKind<T> = Readonly<Record<RecordKind, T>>;
 export const recordKinds = Object.keys(kinds) as readonly RecordKind[];
 
-/** Kinds of record with a name and a page of their own. A signal has a title, and is shown with its GPs. */
+/** Kinds whose records each have a name and a page. A signal has a title, and is shown with its GPs. */
 export type NamedKind = Exclude<RecordKind, "signal">;
 export const isNamed = (kind: RecordKind): kind is NamedKind => kind !== "signal";
 export const namedKinds = recordKinds.filter(isNamed);

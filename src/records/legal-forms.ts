@@ -1,8 +1,8 @@
 /** Legal forms in names of firms, such as `LLC`: which words they are, and a name without them. */
 
-/** Forms that stand for themselves. */
+/** Forms that count as themselves. */
 const ownForms = "llc lp llp lllp inc corp co ltd plc gmbh kg ag sa sarl bv nv pte pty".split(" ");
-/** Forms as folded text, each with the one spelling that stands for it. */
+/** Forms of one word, as folded text, each with the form that it counts as. */
 const formOf: Readonly<Record<string, string>> = {
   ...Object.fromEntries(ownForms.map((form) => [form, form])),
   lc: "llc",

@@ -7,7 +7,7 @@ export type ChangeKind = (typeof changeKinds)[number];
 
 type StepCounts = EachKind<Record<ChangeKind, number>>;
 
-/** Returns counts for every kind of record and change. A count that an older program did not note is 0. */
+/** Returns counts for every kind of record and change. A count that an older program left out is 0. */
 export const allCounts = (noted: Partial<StepCounts>): StepCounts =>
   eachOf(recordKinds, (kind) => eachOf(changeKinds, (change) => noted[kind]?.[change] ?? 0));
 
@@ -16,7 +16,7 @@ export interface Publication {
   version: string;
   /** Time in RFC 3339. */
   published_at: string;
-  /** Version that was current before; null for the first known publication. */
+  /** Version that was current before; null if there was none or it is unknown. */
   from: string | null;
   /** Hash of the dataset's records (docs/changes.md); null while no step begins or ends with the dataset. */
   hash: string | null;

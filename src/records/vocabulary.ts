@@ -1,6 +1,6 @@
 /** Closed lists of values in records, with their meanings. An import rejects other values and shows the list. */
 
-/** Value → its meaning in one sentence, as every reference shows it. Backticks mark code. */
+/** Meanings by value, one sentence each, as every reference shows them. Backticks mark code. */
 type Meanings = Readonly<Record<string, string>>;
 
 export const closedLists = {
