@@ -1,4 +1,4 @@
-/** Operations that fetch records of each kind by their GPs, each with the words of the kind's list. */
+/** Operations that fetch each kind of record by GP, each with the description and example of the kind's list. */
 import type { RecordKind } from "#records/kinds.ts";
 import { gpFilters, type Operation } from "./operation.ts";
 

@@ -50,7 +50,7 @@ const idRules = { valuesMax: parameterBounds.idsMax } as const;
 const equalityRules = ({ as, values }: Equality<never>): Partial<DeclaredFilter> =>
   as === "id" ? idRules : { values };
 
-/** Ends of a range by the form of its values: what the parameter's name ends with, and what it means. */
+/** Ends of a range by the form of its values: suffix of the parameter's name, and its meaning. */
 const rangeEnds = {
   date: { from: ["from", "On this day or later."], to: ["to", "On this day or before."] },
   number: { from: ["min", "At least this number."], to: ["max", "At most this number."] },

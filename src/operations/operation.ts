@@ -24,7 +24,7 @@ export type Form = "text" | "value" | "date" | "number" | "flag";
 export interface DeclaredFilter {
   /** Text for the reference; backticks mark code. */
   readonly meaning: string;
-  /** The part of `meaning` that says what the values are, without how they are asked for. */
+  /** The part of `meaning` that says what the values are, but not how to ask for them. */
   readonly about: string;
   readonly form: Form;
   /** Minimum and maximum length of a text or value, in code points. */
@@ -99,7 +99,7 @@ export interface Query extends Bounds {
   values: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Declaration of an operation. Routes, reference, forms, OpenAPI and metrics follow it. */
+/** Declaration of an operation. Routes, reference, forms, OpenAPI and metrics follow from it. */
 export interface Operation {
   /** Name used everywhere: in the path, and as `operationId`, heading and file name. */
   name: `fetch-${string}` | `list-${string}`;

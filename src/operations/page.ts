@@ -87,7 +87,7 @@ const embeddedLists = embeddedKinds.map((kind) => ({
 
 /** JSON of the members that GPs lack in a dataset from before GPs had funds. */
 export const noFunds = ',"funds":[],"funds_total":0';
-/** Documents of the last GP, and whether they lack funds. */
+/** Documents of the GP written last, and whether they lack funds. */
 let lastGps: object | undefined;
 let lackFunds = false;
 const opening = Buffer.from('{"data":[');
@@ -217,7 +217,7 @@ const writer = {
     if (value >= 10) writer.number(Math.floor(value / 10));
     writer.byte(0x30 + (value % 10));
   },
-  /** Copies `length` bytes of the documents. */
+  /** Copies `length` bytes of the documents, from the offset `from`. */
   copy(from: number, length: number): void {
     if (end + length > block.length) enlarge(length);
     source.copy(block, end, from, from + length);

@@ -193,7 +193,7 @@ const orderOf = (sort: string): Order => ({
   isDescending: sort.startsWith("-"),
 });
 
-/** Returns the canonical query string, which is the same for all query strings that are read as this query. */
+/** Returns the canonical query string: the same for all query strings that are read as this query. */
 export const canonicalQuery = ({ values, limit, offset }: Query): string =>
   pageQuery(filterText(values), limit, offset);
 
@@ -336,7 +336,7 @@ function missing(name: string, { lengthMin, values }: DeclaredFilter): Parameter
   return { parameter: name, code: "missing", detail: `Required, ${wanted}.` };
 }
 
-/** Maximum number of faults in an error's `detail`. */
+/** Maximum number of faults in a problem's `detail`. */
 const summarisedMax = 5;
 
 /** Returns the problem for invalid parameters. @param errors the first faults. @param count number of all faults. */
