@@ -1,4 +1,4 @@
-/** Lists of every kind of record: any combination of the kind's conditions, in any of its orders. */
+/** Operations that list a kind of record by any combination of its conditions, in any of its orders. */
 import type { Condition, Equality, Range } from "#records/filterable.ts";
 import { eachOf, kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { filterable } from "#search/read-model.ts";

@@ -160,7 +160,7 @@ export interface SourceEntry {
    * with claims gives a list for each GP and principal, even an empty one. Two records of a kind cannot claim one id.
    */
   claims?: readonly string[];
-  /** Evidence for the entry's record, the best first. */
+  /** Evidence for the entry's record, best first. */
   evidence?: readonly Evidence[];
   /** Records to remove. Only an import that merges accepts these. */
   deleted?: readonly RecordName[];
