@@ -1,8 +1,8 @@
 """
 Client of gp-records: records of real-estate General Partners (GPs), their principals, market signals and projects.
 
-One file of the standard library, for Python 3.11 or newer. It waits where the service says so, tells errors apart by
-their code, and lists only pages of one dataset. What each operation means stands in the API's reference.
+One file without dependencies, for Python 3.11 or newer. It waits if the service asks it to, tells errors apart by
+their code, and notices if the dataset changes between two pages. The API's reference explains each operation.
 
     client = Client("https://records.example.org", key)
     for signal in client.signals(gp_name="northwind"):
@@ -1498,9 +1498,9 @@ class ChangesQuery(TypedDict):
 
 
 class GpRecordsError(Exception):
-    """What goes wrong; it says the id of its request and never holds the key."""
+    """Base class of errors of a request. Has the id of the request, and never holds the key."""
 
-    #: Id of the request, as the service logs it: give it to the operator when you ask.
+    #: Id of the request in the service's log. Give it to the operator when you ask about the error.
     request_id: str
 
     def __init__(self, message: str, request_id: str) -> None:
@@ -1519,7 +1519,7 @@ class ProblemError(GpRecordsError):
 
     @property
     def code(self) -> ProblemCode:
-        """A code newer than this client is possible."""
+        """Code of the problem. It may be newer than this client: keep a default branch."""
         return cast(ProblemCode, self.problem["code"])
 
     @property
@@ -1528,11 +1528,11 @@ class ProblemError(GpRecordsError):
 
 
 class NetworkError(GpRecordsError):
-    """No answer, or not the whole of one, although it was asked again: no connection, time-out, connection lost."""
+    """No complete answer after the last retry: no connection, a timeout, or a lost connection."""
 
 
 class UnexpectedAnswerError(GpRecordsError):
-    """An answer that is none of the service's: what stands at the address, or before it, is something else."""
+    """An answer that gp-records does not give, such as a proxy's, or a file that changed while it was read."""
 
     status: int
 
@@ -1542,7 +1542,7 @@ class UnexpectedAnswerError(GpRecordsError):
 
 
 class VersionChangedError(GpRecordsError):
-    """The dataset changed between two pages, so that together they are no list."""
+    """A change of dataset between two pages, which therefore do not form one list."""
 
     from_version: str
     to_version: str
@@ -1554,20 +1554,20 @@ class VersionChangedError(GpRecordsError):
 
 
 class Stopped(Exception):
-    """The event given as `stop` was set: before a request, or in the wait for the next."""
+    """Error for an event `stop` that is set before a request, or during the wait for the next try."""
 
 
 @dataclass(frozen=True)
 class CachedAnswer:
     etag: str
-    #: The body as it was sent.
+    #: Body, decompressed.
     body: bytes
 
 
 @dataclass(frozen=True)
 class Wait:
     seconds: float
-    #: What is waited for: the answer with its code, or the connection.
+    #: Cause of the wait: an error answer, or no complete answer.
     error: GpRecordsError
     #: Number of the try that failed, from 1.
     attempt: int
@@ -1578,29 +1578,29 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True)
 class Page(Generic[Record]):
-    """One answer of an operation, and what comes with it beside its body."""
+    """One page of an operation's records, and the facts that come with every answer."""
 
     data: list[Record]
     pagination: Pagination
     meta: Meta
     request_id: str
-    #: What the account has left, window by window.
+    #: Quota left to the account, window by window.
     quota: list[QuotaPolicy]
 
 
 @dataclass(frozen=True)
 class Step:
-    """What changed from one dataset to another."""
+    """Changes from one dataset to another."""
 
-    #: Has `format`, `from`, `to`, `from_hash`, `to_hash`, `changes` and `counts`, as docs/changes.md describes them.
+    #: Members `format`, `from`, `to`, `from_hash`, `to_hash`, `changes` and `counts`, explained in docs/changes.md.
     head: dict[str, Any]
-    #: By kind, then by id.
+    #: Changes, sorted by kind, then by id.
     changes: list[RecordChange]
 
 
 @dataclass(frozen=True)
 class _Received:
-    """An answer of any status, read to its end."""
+    """An answer with any status. `body` is empty for a file, which is passed on as it arrives."""
 
     status: int
     headers: dict[str, str]
@@ -1609,15 +1609,15 @@ class _Received:
 
 OnVersionChange = Literal["fail", "restart"]
 
-# Restarts of one listing: datasets that are published faster than they can be read must not keep it going for ever.
+# Maximum number of restarts of one listing, which would never end if datasets were published faster than it reads.
 _RESTARTS_MAX = 10
 
-# Changes that one request pays for, which every quota has.
+# Number of changes per request. Up to 100 count as one request, which every quota allows.
 _STEP_PART = 100
 
 
 class Listing(Generic[Record]):
-    """All records of a query, in order, page by page as they are asked for; `limit` is the size of the pages, 100 by default."""
+    """All records of a query, in order. Pages are fetched when needed; `limit` is their size, 100 by default."""
 
     def __init__(
         self, fetch_page: Callable[[int], Page[Record]], on_version_change: OnVersionChange
@@ -1630,7 +1630,7 @@ class Listing(Generic[Record]):
             yield from page.data
 
     def to_list(self) -> list[Record]:
-        """Every record of one dataset, once: what was gathered before a restart is dropped."""
+        """Returns every record of one dataset once. A restart drops the records gathered before it."""
         gathered: list[Record] = []
         for page in self.pages():
             if page.pagination["offset"] == 0:
@@ -1640,9 +1640,9 @@ class Listing(Generic[Record]):
 
     def pages(self) -> Iterator[Page[Record]]:
         """
-        The pages themselves. After a restart `pagination["offset"]` is 0 again.
+        Yields the pages. After a restart, `pagination["offset"]` is 0 again.
 
-        Raises VersionChangedError.
+        Raises VersionChangedError if the dataset changes and `on_version_change` is "fail", or after 10 restarts.
         """
         version: str | None = None
         restarts = 0
@@ -1669,19 +1669,19 @@ class Listing(Generic[Record]):
 
 class Client:
     """
-    The operations as methods: one page each, or all pages of one dataset.
+    The operations as methods, which fetch one page or list all records.
 
-    base_url: where the service is, such as `https://records.example.org`; a path is kept.
-    key: your API key. It is sent in the header `x-api-key` to `base_url` alone: redirects are refused.
-    wait_max_seconds: longest wait for `Retry-After`; where the service says more, its problem is raised at once.
-    retries_max: how often one question is asked again after a 429, a 503 or a network error; 0 never.
-    timeout_seconds: how long one try may take, its body included; of a file, how long nothing may come.
-    cache: keeps answers with their ETags, so that unchanged ones are not sent again. A dict will do.
-    on_wait: told before each wait.
-    stop: once it is set, the next request, or the wait before it, raises Stopped.
-    sleep: in place of a timer.
+    base_url: address of the service, such as `https://records.example.org`. A path is kept.
+    key: your API key. It is sent in the header `x-api-key`, to `base_url` only: redirects are refused.
+    wait_max_seconds: longest wait for `Retry-After`. If an answer asks for more, its error is raised at once.
+    retries_max: maximum number of retries after a 429, 502, 503, 504 or network error; 0 for none.
+    timeout_seconds: longest time for one try, including the body. For a file, longest time without new bytes.
+    cache: cache of answers with their ETags, so that unchanged ones are not sent again. A dict will do.
+    on_wait: function called before each wait.
+    stop: event to stop the client. Once it is set, the next request, or the wait before it, raises Stopped.
+    sleep: function that replaces the timer and takes seconds. `stop` does not cut it short.
 
-    Raises ValueError for an address or a key that cannot be sent.
+    Raises ValueError if the address or the key cannot be sent.
     """
 
     def __init__(
@@ -1698,7 +1698,7 @@ class Client:
         sleep: Callable[[float], object] | None = None,
     ) -> None:
         self._base = _base_of(base_url)
-        # What http.client says of a header it cannot send would show the key.
+        # http.client's error for a header that it cannot send would show the key.
         if not re.fullmatch(r"[\x21-\x7e]+", key):
             raise ValueError("The key is empty or has a character that a header cannot carry.")
         self._key = key
@@ -1715,97 +1715,97 @@ class Client:
         return f"Client({self._base!r})"
 
     def fetch_gp(self, **query: Unpack[FetchGpQuery]) -> Page[Gp]:
-        """One page of GPs by name, best match first, with their principals and signals."""
+        """Fetches one page of GPs by name, best match first, with their principals and signals."""
         return self._fetch_page("/fetch-gp", query)
 
     def fetch_principals(self, **query: Unpack[FetchPrincipalsQuery]) -> Page[Principal]:
-        """One page of principals."""
+        """Fetches one page of principals."""
         return self._fetch_page("/fetch-principals", query)
 
     def fetch_signals(self, **query: Unpack[FetchSignalsQuery]) -> Page[Signal]:
-        """One page of signals, newest first."""
+        """Fetches one page of signals, newest first."""
         return self._fetch_page("/fetch-signals", query)
 
     def fetch_projects(self, **query: Unpack[FetchProjectsQuery]) -> Page[Project]:
-        """One page of projects."""
+        """Fetches one page of projects."""
         return self._fetch_page("/fetch-projects", query)
 
     def list_gps(self, **query: Unpack[ListGpsQuery]) -> Page[ListedGp]:
-        """One page of GPs by any of their values, without their principals and signals."""
+        """Fetches one page of GPs by any of their values, without their principals and signals."""
         return self._fetch_page("/list-gps", query)
 
     def list_principals(self, **query: Unpack[ListPrincipalsQuery]) -> Page[Principal]:
-        """One page of principals by any of their values."""
+        """Fetches one page of principals by any of their values."""
         return self._fetch_page("/list-principals", query)
 
     def list_signals(self, **query: Unpack[ListSignalsQuery]) -> Page[Signal]:
-        """One page of signals by any of their values."""
+        """Fetches one page of signals by any of their values."""
         return self._fetch_page("/list-signals", query)
 
     def list_projects(self, **query: Unpack[ListProjectsQuery]) -> Page[Project]:
-        """One page of projects by any of their values."""
+        """Fetches one page of projects by any of their values."""
         return self._fetch_page("/list-projects", query)
 
-    # Of the listings: when another dataset is published between two pages, whose pages do not go together with the
-    # earlier ones, on_version_change "fail" raises VersionChangedError; "restart" begins again with the first page, so
-    # that records come again.
+    # A dataset may be published between two pages of a listing. Its pages do not continue the earlier ones. If
+    # on_version_change is "fail", the listing raises VersionChangedError. If it is "restart", the listing begins again
+    # at the first page, so some records come twice.
 
     def gps(
         self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[FetchGpQuery]
     ) -> Listing[Gp]:
-        """All GPs that match a name."""
+        """Lists all GPs that match a name."""
         return self._list("/fetch-gp", query, on_version_change)
 
     def principals(
         self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[FetchPrincipalsQuery]
     ) -> Listing[Principal]:
-        """All principals of a query."""
+        """Lists all principals of a query."""
         return self._list("/fetch-principals", query, on_version_change)
 
     def signals(
         self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[FetchSignalsQuery]
     ) -> Listing[Signal]:
-        """All signals of a query."""
+        """Lists all signals of a query."""
         return self._list("/fetch-signals", query, on_version_change)
 
     def projects(
         self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[FetchProjectsQuery]
     ) -> Listing[Project]:
-        """All projects of a query."""
+        """Lists all projects of a query."""
         return self._list("/fetch-projects", query, on_version_change)
 
     def all_gps(
         self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[ListGpsQuery]
     ) -> Listing[ListedGp]:
-        """All GPs that satisfy the filters of `list_gps`."""
+        """Lists all GPs that satisfy the filters of `list_gps`."""
         return self._list("/list-gps", query, on_version_change)
 
     def all_principals(
         self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[ListPrincipalsQuery]
     ) -> Listing[Principal]:
-        """All principals that satisfy the filters of `list_principals`."""
+        """Lists all principals that satisfy the filters of `list_principals`."""
         return self._list("/list-principals", query, on_version_change)
 
     def all_signals(
         self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[ListSignalsQuery]
     ) -> Listing[Signal]:
-        """All signals that satisfy the filters of `list_signals`."""
+        """Lists all signals that satisfy the filters of `list_signals`."""
         return self._list("/list-signals", query, on_version_change)
 
     def all_projects(
         self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[ListProjectsQuery]
     ) -> Listing[Project]:
-        """All projects that satisfy the filters of `list_projects`."""
+        """Lists all projects that satisfy the filters of `list_projects`."""
         return self._list("/list-projects", query, on_version_change)
 
     def changes(
         self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[ChangesQuery]
     ) -> Listing[PublishedChange]:
-        """The publications of datasets, newest first."""
+        """Lists the publications of datasets, newest first."""
         return self._list("/changes", query, on_version_change)
 
     def step(self, from_version: str, to_version: str) -> Step:
-        """What changed from one dataset to another, as a publication names them: `from` and `version`."""
+        """Fetches the changes from one dataset to another. A publication names both: `from` and `version`."""
         path = f"/changes/{_quoted(from_version)}..{_quoted(to_version)}.ndjson"
 
         def read_part(offset: int) -> tuple[list[Any], _Received]:
@@ -1828,19 +1828,19 @@ class Client:
         return Step(head, changes)
 
     def explain(self, id: str) -> Explanation:
-        """Why a GP, a principal or a project says what it says, and what was refused."""
+        """Fetches the evidence for a GP, a principal or a project, including the evidence that was refused."""
         data, _ = self._get(f"/explain/{_quoted(id)}", {}, "application/json", _parse_data)
         return cast(Explanation, data)
 
     def exports(self) -> list[ExportedDataset]:
-        """The datasets whose files can be downloaded, the one that is served first."""
+        """Fetches the datasets that can be downloaded, the served one first."""
         data, _ = self._get("/exports", {}, "application/json", _parse_data)
         return cast(list[ExportedDataset], data)
 
     def export_file(self, version: str, file: str) -> Iterator[bytes]:
         """
-        The bytes of one file, such as `gp.ndjson`, as they come. A connection that is lost goes on where it was. Hold them
-        against the `sha256` that `exports` gives once the file was asked for.
+        Yields the bytes of one file, such as `gp.ndjson`, as they arrive. A lost connection is resumed at the next byte.
+        Check the bytes against the file's `sha256`: `exports` gives it once the file has been requested.
         """
         address = f"{self._base}/exports/{_quoted(version)}/{_quoted(file)}"
         request_id = f"client_{secrets.token_hex(10)}"
@@ -1862,14 +1862,14 @@ class Client:
                         if etag is None or (tag is not None and tag != etag):
                             raise _another_file(address, received)
                         tag = etag
-                        # Who ignores ranges sends again what is known.
+                        # A server that ignores ranges sends the known bytes again.
                         known = length if response.status == 200 else 0
                         for chunk in _chunks_of(response):
                             fresh = chunk[known:]
                             known -= len(chunk) - len(fresh)
                             if fresh:
                                 length += len(fresh)
-                                # Each byte that is new is progress, after which the tries are counted anew.
+                                # Every new byte is progress: the tries are counted from 1 again.
                                 attempt = 1
                                 yield fresh
                         return
@@ -1906,7 +1906,7 @@ class Client:
     def _get_json(self, path: str, query: Mapping[str, Any]) -> tuple[Any, _Received]:
         page, received = self._get(path, query, "application/json", _parse_page)
         offset = query.get("offset") or 0
-        # Whoever goes by next_offset would go on for ever where a cache leaves out the query.
+        # Following next_offset would never end behind a cache that ignores the query.
         if page["pagination"].get("offset") != int(offset):
             raise UnexpectedAnswerError(
                 f"{self._base + path} answered offset={offset} with another page: does a cache in front of it ignore the query?",
@@ -1919,9 +1919,9 @@ class Client:
         self, path: str, query: Mapping[str, Any], accept: str, read: Callable[[bytes], Any]
     ) -> tuple[Any, _Received]:
         """
-        One question: sent, waited for and asked again where that is worth it.
+        Sends a request, and retries it if that can help.
 
-        Raises ProblemError, NetworkError, UnexpectedAnswerError, Stopped.
+        Raises ProblemError, NetworkError or UnexpectedAnswerError after the last try, and Stopped at once.
         """
         address = self._base + path + _query_of(query)
         request_id = f"client_{secrets.token_hex(10)}"
@@ -1939,7 +1939,7 @@ class Client:
             raise Stopped
 
     def _wait_after(self, failure: _Failure, attempt: int) -> None:
-        """Raises the error of the try that failed where another would not help."""
+        """Waits before another try. Raises the failed try's error if another would not help, or if a limit is reached."""
         seconds = failure.wait_seconds
         if seconds is None or attempt > self._retries_max or seconds > self._wait_max_seconds:
             raise failure.error from failure.error.__cause__
@@ -1977,14 +1977,14 @@ class Client:
         return self._refusal(received, address, attempt)
 
     def _refusal(self, received: _Received, address: str, attempt: int) -> _Failure:
-        """Of an answer that is not what was asked for."""
+        """Returns the failure of an answer without the requested content."""
         ours = received.headers["x-request-id"]
         problem = _problem_of(received)
         if problem is not None:
             refusal = ProblemError(problem, ours)
             return _Failure(refusal, _wait_for(problem, received.headers, attempt))
         unexpected = UnexpectedAnswerError(_unexpected(address, received), ours, received.status)
-        # A proxy has limits of its own, and says so without a problem of ours.
+        # A proxy has its own limits and reports them without our problem details.
         if received.status not in (429, 502, 503, 504):
             return _Failure(unexpected, None)
         said = _retry_after_seconds(received.headers)
@@ -2001,7 +2001,7 @@ class Client:
         return urllib.request.Request(address, headers={**own, **headers})
 
     def _open(self, request: urllib.request.Request) -> Any:
-        """An answer of any status, whose body is yet to be read."""
+        """Returns an answer with any status, before its body is read."""
         try:
             return self._opener.open(request, timeout=self._timeout_seconds)
         except urllib.error.HTTPError as error:
@@ -2012,7 +2012,7 @@ class Client:
         with self._open(request) as response:
             headers = _headers_of(response)
             chunks = []
-            # Each read has the time-out of its own; all of them together end here.
+            # The connection's timeout limits each read. This one limits the whole body.
             for chunk in _chunks_of(response):
                 chunks.append(chunk)
                 if time.monotonic() > deadline:
@@ -2023,13 +2023,13 @@ class Client:
         return _Received(response.status, headers, body)
 
 
-# How a connection fails that gave no answer, or not the whole of one.
+# Errors of a connection that gave no complete answer.
 _LOST = (OSError, EOFError, http.client.HTTPException, zlib.error)
 
 
 @dataclass(frozen=True)
 class _Failure:
-    """What one try came to; `wait_seconds` is None where another would not help."""
+    """A failed try. `wait_seconds` is None if another try would not help."""
 
     error: GpRecordsError
     wait_seconds: float | None
@@ -2037,7 +2037,7 @@ class _Failure:
 
 class _RefuseRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: Any) -> None:
-        """Gives no request: the key would go wherever a redirect leads."""
+        """Returns None, which refuses the redirect: the key must not be sent elsewhere."""
 
 
 def _headers_of(response: Any) -> dict[str, str]:
@@ -2045,13 +2045,13 @@ def _headers_of(response: Any) -> dict[str, str]:
 
 
 def _chunks_of(response: Any) -> Iterator[bytes]:
-    """What is there of a body, as it comes."""
+    """Yields the parts of a body as they arrive. Raises IncompleteRead if it ends too early."""
     length = 0
     while chunk := response.read1(65536):
         length += len(chunk)
         yield chunk
     said = response.headers.get("content-length")
-    # Read in parts, http.client lets a body pass that ends too early.
+    # http.client itself does not report a body that ends too early if it is read in parts.
     if said is not None and length != int(said):
         raise http.client.IncompleteRead(b"", int(said) - length)
 
@@ -2066,7 +2066,7 @@ def _lost(
 
 
 def _another_file(address: str, received: _Received) -> UnexpectedAnswerError:
-    """Of an answer with a file that is not the one whose beginning was read, or with none that has a tag."""
+    """Returns the error for a file that changed since its beginning was read, or that has no ETag."""
     changed = f"{address} changed while it was being read; begin again."
     message = changed if "etag" in received.headers else _unexpected(address, received)
     return UnexpectedAnswerError(message, received.headers["x-request-id"], received.status)
@@ -2133,10 +2133,10 @@ def _problem_of(received: _Received) -> Problem | None:
 
 
 def _wait_for(problem: Problem, headers: Mapping[str, str], attempt: int) -> float | None:
-    """Seconds after which another try is worth it; None for a problem that would only come again."""
+    """Returns the seconds to wait before another try, or None if the same problem would recur."""
     if problem["code"] not in ("quota-exceeded", "unavailable"):
         return None
-    # A valid key is never refused for this: the key is wrong, and would still be later.
+    # A valid key is never refused for this: the key is wrong and stays wrong.
     if "failed-keys" in problem.get("violated-policies", ()):
         return None
     said = _retry_after_seconds(headers)
@@ -2144,7 +2144,7 @@ def _wait_for(problem: Problem, headers: Mapping[str, str], attempt: int) -> flo
 
 
 def _retry_after_seconds(headers: Mapping[str, str]) -> float | None:
-    """Seconds, or a date (RFC 9110 §10.2.3), as a proxy may write it; None where there is neither."""
+    """Returns the seconds of `Retry-After`, or until its date (RFC 9110 §10.2.3). Returns None if it has neither."""
     value = headers.get("retry-after", "")
     if re.fullmatch(r"[0-9]+", value):
         return int(value)
@@ -2156,7 +2156,7 @@ def _retry_after_seconds(headers: Mapping[str, str]) -> float | None:
 
 
 def _backoff_seconds(attempt: int) -> float:
-    """0.5 s, 1 s, 2 s, … 30 s at most; a random part of it is left out, so that many clients do not come back as one."""
+    """Returns 0.5, 1, 2, … 30 s for try 1, 2, 3, …, less up to half at random, so that clients do not return together."""
     return min(30.0, 0.5 * 2.0 ** (attempt - 1)) * (0.5 + random.random() / 2)
 
 
@@ -2173,7 +2173,7 @@ def _unexpected(address: str, received: _Received) -> str:
 
 
 def _quota_of(headers: Mapping[str, str]) -> list[QuotaPolicy]:
-    """`"minute";r=57;t=48`, with the numbers of the policy beside it."""
+    """Reads quotas such as `"minute";r=57;t=48`, with the numbers of their policies."""
     left = {
         name: (int(remaining), int(reset))
         for name, remaining, reset in re.findall(
