@@ -30,7 +30,7 @@ interface RunningThread {
   ended: Promise<unknown>;
 }
 
-/** Memory limit for new objects, in MB. Otherwise strangers' requests would fill the 48 MB that V8 allows. */
+/** Memory limit for new objects, in MB. V8 allows 48 MB by default, which strangers' requests would fill. */
 const youngGenerationMegabytes = 8;
 
 /**

@@ -119,7 +119,7 @@ export const keyExpiresMail = ({ to, accountName, url }: AccountMail, key: Expir
     url,
   );
 
-/** Returns the message about a day's quota. @param used requests in the last 24 hours, of `quota` that are allowed. */
+/** Returns the message about a day's quota. @param used requests in the last 24 hours. @param quota their maximum. */
 export const quotaMail = (
   { to, accountName, url }: AccountMail,
   { used, quota }: { used: number; quota: number },

@@ -22,10 +22,10 @@ const queuedMax = 1000;
 const mailerOff: Mailer = { send() {}, isOff: true, async close() {} };
 
 const waits = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout: 10_000 };
-/** Longest attempt to send a message, in ms. Otherwise a server that trickles its replies would hold up all mail. */
+/** Time limit of an attempt to send, in ms. Without it, a server that trickles its replies would hold up all mail. */
 const messageMilliseconds = 30_000;
 
-/** Opens a mailer. @param reportError receives errors for the operator without e-mail addresses, links or passwords. */
+/** Opens a mailer. @param reportError receives errors without e-mail addresses, links or passwords. */
 export async function openMailer(
   { smtpUrl, mailFrom }: Pick<AccountWorkerSettings, "smtpUrl" | "mailFrom">,
   reportError: (error: string) => void,

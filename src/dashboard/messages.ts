@@ -12,9 +12,9 @@ export const formType = "application/x-www-form-urlencoded";
 export const uploadType = "multipart/form-data";
 /** The only path that takes a form with a file. */
 export const uploadPath = "/browse/match";
-/** Maximum size of that file, in bytes: 1 MiB. */
+/** Maximum size of an uploaded file, in bytes: 1 MiB. */
 export const fileBytesMax = 1024 * 1024;
-/** Maximum size of a form that may send a file, in bytes: 1 MiB for the list of names and 128 KiB for the rest. */
+/** Maximum size of a form that may send a file, in bytes: 1 MiB for the file and 128 KiB for the other fields. */
 export const uploadBytesMax = fileBytesMax + 128 * 1024;
 
 export interface PageRequest {
@@ -33,7 +33,7 @@ export interface PageRequest {
   address: string;
   /** Time of the request, in ms since 1970. */
   now: number;
-  /** The same moment on the monotonic clock, in µs. */
+  /** Time of the request on the monotonic clock, in µs. */
   monotonicMicroseconds: number;
 }
 

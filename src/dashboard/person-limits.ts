@@ -21,7 +21,7 @@ export type PersonLimiter = ReturnType<typeof openPersonLimiter>;
  * each person has used up every limit, they take 80 MB, because 2,000 views take 16 KiB.
  */
 const namesMax = 5000;
-/** Maximum number of sites in memory for each kind of request. A site may have 2,400 views a day, a person 2,000. */
+/** Maximum number of sites in memory for each kind of request. A site takes about as much memory as a person. */
 const sitesMax = 1000;
 
 export function openPersonLimiter() {

@@ -130,12 +130,12 @@ export interface AccountRequest {
   file: { name: string; bytes: Buffer } | null;
   client: Client;
   own: OwnOrigin;
-  /** All routes, for the navigation. */
+  /** All routes, to find the requested one and to list pages in the navigation. */
   routes: readonly Route[];
   signedIn: SignedIn | null;
   /** Time of the request, in ms since 1970. */
   now: number;
-  /** The same moment on the monotonic clock, in µs. */
+  /** Time of the request on the monotonic clock, in µs. */
   monotonicMicroseconds: number;
 }
 

@@ -33,9 +33,9 @@ const settings = workerData as AccountWorkerSettings;
 const port = parentPort!;
 const send = (message: FromAccountWorker) => port.postMessage(message);
 const reportError = (error: string) => send({ error });
-/** Dataset to show; null before the first. */
+/** Dataset to show; null until the HTTP thread sends one. */
 let shown: LoadOrder | null = null;
-/** Records of `shown`; null until a page has needed them. */
+/** Records of `shown`; null until a page needs them. */
 let model: ReadModel | null = null;
 let { browse } = settings;
 /** Callbacks for questions about quotas that the HTTP thread has not answered yet, by the question's number. */
@@ -46,8 +46,8 @@ const services: Promise<AccountServices> = openServices();
 const isOver = new AbortController();
 
 /**
- * A job that each instance runs, perhaps while another instance does. A notice is recorded before it is mailed, so no
- * event is mailed twice. It does not matter which instance deletes an old row.
+ * A job that each instance runs, perhaps while another instance does. A notice is recorded before it is mailed, so none
+ * is mailed twice. It does not matter which instance deletes an old row.
  */
 interface Job {
   isWanted: boolean;
@@ -130,9 +130,9 @@ const askQuota = (
   });
 
 /**
- * Returns the records. This thread reads them from the dataset's file when a page first needs them. Returns null if no
- * dataset is served or its file cannot be read. Sharing the HTTP thread's read model would require a copy that blocks
- * that thread, and most people come only for their keys.
+ * Returns the records, or null if no dataset is shown or its file cannot be read. Reads the file when a page first
+ * needs the records, because most people come only for their keys. Does not use the HTTP thread's read model, because
+ * copying it would block that thread.
  */
 function readModel(): ReadModel | null {
   if (model === null && shown !== null)
@@ -146,7 +146,7 @@ function readModel(): ReadModel | null {
   return model;
 }
 
-/** Explains a record of the shown dataset. Returns null also if none is shown, undefined after reporting an error. */
+/** Explains a record. Returns null if there is no such record or no dataset, undefined after reporting an error. */
 function explain(id: string): Explained {
   // A suppression removed this dataset, and the next one is about to be shown.
   if (shown !== null && !existsSync(shown.path)) return "gone";

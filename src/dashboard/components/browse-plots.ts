@@ -33,7 +33,7 @@ const placesMax = 25;
 /** Returns a map of the records by market; null if no market can be shown. Circles lead where the facet's links do. */
 export function byMarket(view: View, facets: readonly Facet[], isClose = false): Part {
   const { rows } = facets.find(({ name }) => name === "market")!;
-  // Once a market is chosen, the facet counts what each other one would add. The map counts all records of a market.
+  // Once a market is chosen, the facet counts what each other market would add. The map counts all records of a market.
   const isChosen = rows.some(({ state }) => state === "chosen");
   const values = rows.map(({ value }) => value);
   const counts = isChosen ? countEach(view, "market", values, []) : rows.map(({ count }) => count);
@@ -71,10 +71,10 @@ export function byMarket(view: View, facets: readonly Facet[], isClose = false):
 interface Bin {
   label: string;
   tick: string | undefined;
-  /** Lowest and highest value in it: numbers, or dates as `dateKey` returns them. */
+  /** Lowest and highest value in the column: numbers, or dates as `dateKey` returns them. */
   least: number;
   most: number;
-  /** Ends of the range in its link; empty for an open end. */
+  /** Ends of the range that the column's link sets; empty for an open end. */
   from: readonly string[];
   to: readonly string[];
 }
@@ -138,7 +138,7 @@ const lastTwo =
     return `${words(sum)} ${verbOf(sum)} in ${periodOf(last)}, ${words(sumOf(before))} in ${periodOf(before)}`;
   };
 
-/** Signal → index of its group in `signalGroups`, computed once for each dataset. */
+/** Index in `signalGroups` of each signal's group, computed once for each dataset. */
 const groupsOf = new WeakMap<ReadModel, Uint8Array>();
 
 function groupOfSignals(model: ReadModel): Uint8Array {
@@ -233,7 +233,7 @@ function byRange(view: View, { range, edges, yearsAhead = 0 }: RangePlot): Part 
   });
 }
 
-/** Returns bins between numbers. @param edges lowest number of each. */
+/** Returns bins between numbers. @param edges lowest number in each bin. */
 const sizes = (edges: readonly number[], words: (edge: number) => string) =>
   edges.map((least, i): Bin => {
     const next = edges[i + 1] ?? Infinity;

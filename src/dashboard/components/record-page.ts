@@ -52,12 +52,12 @@ export interface Found<R> {
   record: R;
   model: ReadModel;
   request: ReaderRequest;
-  /** Day of the dataset. */
+  /** Day on which the dataset was built, as `YYYY-MM-DD`. */
   today: string;
 }
 
 interface RecordPage {
-  /** Market that the path above the name leads to. */
+  /** Market to link in the path above the name; null for none. */
   market: string | null;
   status?: string;
   /** Facts below the name. */
@@ -155,7 +155,7 @@ export async function findRecords<R>(
 export const recordsOfGps = <R>(model: ReadModel, kind: LinkedKind, ids: readonly string[]) =>
   findRecords<R>(model, kind, { gp_id: ids }, 5000);
 
-/** Returns the address of the list of records that have a value. */
+/** Returns the address of a kind's list with one filter set. @param name name of the filter. */
 export const listHref = (kind: RecordKind, name: string, value: string): string =>
   `${kinds[kind].path}?${new URLSearchParams({ [name]: value }).toString()}`;
 
@@ -224,7 +224,7 @@ export function factsCard(
   return card({ title: "Facts", body: factList([...facts, ...ids, ["Source", source], own]) });
 }
 
-/** Number of quotations that are always shown. The others unfold. */
+/** Number of quotations that are always shown. The others are collapsed. */
 const quotationsMax = 2;
 
 function whyCard({ services }: ReaderRequest, id: string): Html {

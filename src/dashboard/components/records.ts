@@ -56,13 +56,13 @@ export const day = (date: string | null): Part => date && dayElement(date);
 export const bandText = (band: Principal["ownership_band"]): string | null =>
   band && `${band.replace("_", /^[0-9]/.test(band) ? "–" : " ")} %`;
 
-/** Pattern of addresses that become links. Addresses of over 500 characters are rare and would fill the page. */
+/** Pattern of addresses that become links, of at most 498 characters. Longer ones are rare and would fill the page. */
 const webAddress = /^https?:\/\/.{1,490}$/i;
 
 const hostOf = (address: string): string =>
   URL.parse(address)?.hostname.replace(/^www\./, "") ?? address;
 
-/** Returns a link that sends no referrer. Returns only the text for an address that is no link, and null for null. */
+/** Returns a link that sends no referrer. Returns only its text if the address cannot be a link, null if it is null. */
 export function linkTo(address: string | null, label?: string): Part {
   const text = label ?? (address && hostOf(address));
   return address !== null && webAddress.test(address)
@@ -101,7 +101,7 @@ export interface Column<R = never> {
   label: string;
   /** Label for records from filings. */
   filedLabel?: string;
-  /** Ascending value of `sort`; omitted if lists have no such order. */
+  /** Value of the parameter `sort` for ascending order; omitted if lists cannot be sorted by the column. */
   sort?: string;
   isNumber?: boolean;
   /** True if a note about the record's source belongs in the cell. */
@@ -250,7 +250,7 @@ export const statusOf = (project: Project): string =>
 /** A plot: records by market, signals by month, amounts with one basis by month, or records by ranges of a value. */
 export type Plot = "market" | "signals" | Readonly<{ amounts: string; verb: string }> | RangePlot;
 
-/** Histogram whose columns begin at `edges`, or show the twelve years up to `yearsAhead` years after the dataset's. */
+/** Histogram with columns from `edges`, or for the twelve years up to `yearsAhead` years after the dataset's year. */
 export type RangePlot = Readonly<{ range: string; edges?: readonly number[]; yearsAhead?: number }>;
 
 /** Facets, plots and columns of a kind in Browse. */
@@ -263,7 +263,7 @@ interface InBrowse<R> {
   columns: Readonly<Record<string, Column<R>>>;
   /** Columns for which a narrow screen has room, besides the first. */
   narrow: readonly string[];
-  /** For kinds that are searched: tells a record from others of the same name, and adds a figure or a GP's name. */
+  /** Returns what tells a record from its namesakes, and a figure or a GP's name. Only for kinds that are searched. */
   note?(record: R, model: ReadModel): readonly [about: string | null, figure: string];
 }
 

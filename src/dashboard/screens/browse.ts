@@ -132,12 +132,12 @@ function removals(view: View) {
 
 /** Approximate maximum length of a facet's links together, in characters. Each link repeats the whole query. */
 const linksLengthMax = 1500;
-/** Number of a facet's rows that are always shown. The others unfold. */
+/** Number of a facet's rows that are always shown. The others are collapsed. */
 const rowsAtOnce = 6;
 /** Length of a label above which it may be cut, in characters. */
 const labelLengthMax = 20;
 
-/** Number of facets that are always shown. The others unfold. */
+/** Number of facets that are always shown. The others are collapsed. */
 const facetsAtOnce = 6;
 
 /** Returns the facets in one form, which has fields for the name, the ends of ranges, and values without a link. */

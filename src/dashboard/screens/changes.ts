@@ -1,4 +1,4 @@
-/** The page of changes: what publications since a moment added, changed and removed, each record once. */
+/** The page of changes since a day or a dataset. Lists each record once. */
 import { mayReadChanges } from "#accounts/plans.ts";
 import {
   inView,
@@ -32,7 +32,7 @@ const path = "/browse/changes";
 const rowsOfPage = 25;
 const plottedMax = 20;
 
-/** Choices that the address makes. */
+/** Choices in the page's address, and the publications that they select. */
 type ChangesQuery = Exclude<ReturnType<typeof readAsked>, string>;
 
 async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Given> {
@@ -99,7 +99,7 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
  */
 function readAsked({ query, now }: ReaderRequest, model: ReadModel, all: readonly Publication[]) {
   const { since: given, kind: named, offset: start, ...filters } = Object.fromEntries(query);
-  // Perhaps nothing has been published since Monday.
+  // By default, changes since Monday, or since the last publication if that was earlier.
   const [monday, last] = [mondayBefore(now), all.at(-1)!.published_at.slice(0, 10)];
   const since = given?.trim() || (last < monday ? last : monday);
   const isDay = /^\d{4}-\d\d-\d\d$/.test(since) && existsInCalendar(since);

@@ -40,8 +40,8 @@ export const memberRoutes = [
 ];
 
 /**
- * Maximum number of invitations that an account may send in 24 hours. Otherwise, anybody could create an account
- * under any name, and use it to mail strangers.
+ * Maximum number of invitations that an account may send in 24 hours. Without a limit, anybody could create an account
+ * under any name, and use it to mail any number of strangers.
  */
 const invitationsADayMax = 50;
 

@@ -80,8 +80,8 @@ const addressOf = (project: Project, model: ReadModel): string =>
     .join(", ");
 
 /**
- * Returns the newest signal about a single project with an amount on a basis; null as amount and date if there is none.
- * @param signals newest first.
+ * Returns the newest signal that has an amount on this basis and is about a single project. If there is none, returns
+ * null as its amount and date. @param signals newest first.
  */
 const latestOf = (signals: readonly Signal[], basis: Signal["amount_basis"]) =>
   signals.find(
@@ -210,7 +210,7 @@ const bar = (share: number): Html =>
 const neighboursMax = 2000;
 const milesOfDegree = 69.1;
 
-/** Returns other projects of the market, nearest first. A project without coordinates has no neighbours and is none. */
+/** Returns other projects of the market, nearest first. Returns none if the market or the coordinates are unknown. */
 async function neighbours({ id, market, ...here }: Project, model: ReadModel) {
   const { latitude, longitude } = here;
   if (market === null || latitude === null || longitude === null) return [];

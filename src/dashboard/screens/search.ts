@@ -27,7 +27,7 @@ export const searchRoutes = [
 
 const searchHref = (q: string): string => `/search?${new URLSearchParams({ q }).toString()}`;
 
-/** Maximum number of rows on the page, of each kind. */
+/** Maximum number of rows of each kind on the page. */
 const rowsMax = 10;
 
 /** Returns the text to search for, cut to the maximum length of a `gp_name`. */

@@ -101,7 +101,7 @@ async function take(request: AccountRequest): Promise<Reply> {
   }
 }
 
-/** Returns the page with the sign-in form. @param next path of the account page to show afterwards. */
+/** Returns the page with the sign-in form. @param next path of the page to show afterwards. */
 export function signInPage(request: AccountRequest, next: string, fault?: string): string {
   const { signUp } = request.services.settings;
   return headedPage(signedOut(request), {
@@ -177,7 +177,7 @@ function asking(kind: LinkRequest): Pick<Route, "GET" | "POST"> {
   };
 }
 
-/** Checks that the settings allow mailing such a link. @throws DomainError `refused`. */
+/** Checks that the settings allow mailing a link of this kind. @throws DomainError `refused`. */
 function refuseAsking(kind: LinkRequest, request: AccountRequest): void {
   const { signUp } = request.services.settings;
   if (kind === "sign-up" && signUp !== "open")
@@ -220,7 +220,7 @@ export function mail(
 ): string | null {
   const url = linkUrl(settings.linkBase, token);
   mailer.send(messageOf({ to: email, url, expiresAt }));
-  // The browser may come through a tunnel, so the link on the page must begin with the address that it uses.
+  // The browser may come through a tunnel, so the link on the page must begin with the address that the browser uses.
   return settings.isDemo ? own.base + url.slice(settings.linkBase.length) : null;
 }
 
