@@ -76,5 +76,5 @@ const readOfPackage = (font: string, path: string): Buffer =>
     new URL(import.meta.resolve(`@fontsource-variable/${font.split("-latin")[0]}/${path}`)),
   );
 
-/** Comments that take exactly one line, indentation and empty lines: up to a quarter of a style sheet. */
+/** Pattern of text that browsers do not need: one-line comments, indentation and empty lines. */
 const forReaders = /^(?:\s+|\/\/.*\n|\/\*.*\*\/\n)+/gm;

@@ -9,7 +9,7 @@ interface Feed {
   self: string | null;
   /** Time of the feed if it has no entry. */
   updatedAt: string;
-  /** Newest first. */
+  /** Entries, newest first. */
   entries: readonly Entry[];
 }
 
@@ -64,7 +64,7 @@ const entriesMax = 100;
 
 /**
  * Returns the feed at `/changes.atom`: the 100 newest publications, with counts but without records.
- * @param publications newest first. @param address the feed's address, absolute if it is known.
+ * @param publications newest first. @param address the feed's address, absolute if the public URL is known.
  * @param updatedAt time at which the served dataset was built, for a feed without entries.
  */
 export function changesFeed(

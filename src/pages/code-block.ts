@@ -71,7 +71,7 @@ interface Call {
   key?: string;
 }
 
-/** Returns code as plain text, which a page must escape. URL and header are quoted, so that neither acts as code. */
+/** Returns an API call as plain text, which a page must escape. URL and header are quoted, so neither acts as code. */
 export function callLines({ base, target, key = unknownKey }: Call) {
   const url = base + target;
   return {
@@ -105,8 +105,8 @@ export const exampleTarget = ({ path, example }: Operation): string =>
   `${path}?${new URLSearchParams(example).toString()}`;
 
 /**
- * Returns a list of agent programs, each with the settings that connect it to `/mcp` and their place. Values are JSON
- * literals, so that none can act as a setting. @param base origin (and path) of the service.
+ * Returns a list of agent programs, each with the settings that connect it to `/mcp` and the place for them. Values are
+ * JSON literals, so that none can act as a setting. @param base origin (and path) of the service.
  */
 export function agentSettings(base: string) {
   const url = `${base}/mcp`;

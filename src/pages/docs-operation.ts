@@ -248,7 +248,7 @@ const pageTerms = (pageSizeMax: number): Term[] =>
     meaning: pageMeanings[name as PageParameter],
   }));
 
-/** Number of members that are always shown. The others unfold. */
+/** Number of members that are always shown. The others are collapsed. */
 const membersAtOnce = 10;
 
 /** Returns the members of a record or problem: name, type (with null) and meaning. */
@@ -291,7 +291,7 @@ function valueWords(values: readonly string[]): Html {
     : html`<a href="/docs/vocabulary#${anchorOf(listed)}">${values.length} values</a>`;
 }
 
-/** Size up to which an inner object's members are listed, in members. A larger object is a record with its own list. */
+/** Maximum number of members that are listed for an inner object. A larger object is a record with its own list. */
 const innerMembersMax = 10;
 
 function innerMembers({ properties, items }: MemberSchema): Part {
@@ -347,7 +347,7 @@ const tryIt = ({ path, target, publicUrl, fields, example }: TryIt): Html =>
       </details>
     </section>`;
 
-/** Returns a field for each parameter. Those that the example does not use unfold. */
+/** Returns a field for each parameter. Those that the example does not use are collapsed. */
 function fieldsOf(operation: Operation, { pageSizeMax }: OperationFacts): Part {
   const fieldOf = (name: string): Html => {
     const value = operation.example[name];

@@ -271,7 +271,7 @@ const quota = (windows: readonly QuotaWindow[]): Html =>
     </p>
     ${windows.slice(0, 1).map(headerTable)}`;
 
-/** Returns a table of the quota headers. @param window example; the `RateLimit` headers list every window like it. */
+/** Returns a table of the quota headers. @param window example; the `RateLimit` headers list each window like this. */
 const headerTable = ({ name, quota, seconds }: QuotaWindow): Html =>
   table({
     label: "Quota headers",
@@ -298,7 +298,7 @@ const headerTable = ({ name, quota, seconds }: QuotaWindow): Html =>
     ],
   });
 
-/** Filters by GP whose values are compared as a whole. */
+/** Filters for GPs whose values are compared as a whole. */
 const wholeValues = Object.keys(gpFilters).filter((name) => name !== "gp_name");
 
 /** Meanings of the hint codes; backticks mark code. */

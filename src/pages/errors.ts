@@ -100,7 +100,7 @@ export const exampleRequestId = "req_01JD4Z6T0V8M3Q5N7R9S1W2X4Y";
 export const exampleProblemBody = (code: ProblemCode): Readonly<Record<string, unknown>> =>
   problemBody(problemExplanations[code].example, exampleRequestId);
 
-/** Returns a link to a path. Links an operation or the vocabulary to its reference, because the path needs a key. */
+/** Returns a link to a path, or to the reference of an operation or the vocabulary, because their paths need a key. */
 function pathLink(path: string): Html {
   const bare = path.replace(/^\/v1(?=\/)/, "");
   const operation = operations.find((one) => bare === one.path);

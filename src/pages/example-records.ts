@@ -12,13 +12,13 @@ const ofKind: Partial<EachKind<object>> = written;
 
 const emptyValues: Readonly<Record<string, unknown>> = { null: null, array: [], object: {} };
 
-/** Returns null or empty for a missing member if possible, else its first listed value, minimum or description. */
+/** Returns an example for a member: null or empty if possible, else its first listed value, minimum or description. */
 function usualValue({ type, enum: values, minimum, description }: MemberSchema): unknown {
   const name = [type].flat().at(-1)!;
   return name in emptyValues ? emptyValues[name] : (values?.[0] ?? minimum ?? description);
 }
 
-/** Returns a kind's example: a member is as written for the kind, as written for every kind, or has its usual value. */
+/** Returns a kind's example. Each member is written for the kind or for every kind, or else has its usual value. */
 function exampleOf(kind: RecordKind): object {
   const id = `${kinds[kind].prefix}_0000000000000000`;
   const given: Readonly<Record<string, unknown>> = { id, ...every, ...ofKind[kind] };

@@ -246,8 +246,8 @@ const monthsShown = 24;
 const peopleRead = 500;
 
 /**
- * Reads the number of GPs by market with a known place, the latest signals, the number of signals by month and kind,
- * and a person with several GPs, if one is found. Lets other work run in between.
+ * Reads the number of GPs in each market with a known place, the latest signals, the number of signals by month and
+ * kind, and a person with several GPs, if one is found. Lets other work run in between.
  */
 export async function readLandingRecords(model: ReadModel) {
   const { documents, updatedAt } = model.parts;

@@ -1,4 +1,4 @@
-/** Layout of every page: head, navigation, side, main part and footer. The docs' side omits pages of single errors. */
+/** Layout of every page: head, top bar, side navigation, main part and footer. */
 import { operations } from "#operations/index.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { isNamed, kinds, namedKinds, recordKinds } from "#records/kinds.ts";

@@ -76,7 +76,7 @@ export interface ColumnPlot extends Words {
   head: string;
   series: readonly Series[];
   columns: readonly Column[];
-  /** Minimum number of columns to leave room for. Fewer columns stand at the right. */
+  /** Minimum number of columns to leave room for. Fewer columns are aligned to the right. */
   columnsMin?: number;
   format?: Format;
 }
@@ -198,7 +198,7 @@ export function timeline({ rows, until, today, ...words }: Timeline): Html {
   });
 }
 
-/** Returns small columns to put beside their sum. The last one has the accent colour. */
+/** Returns small columns to put before a number. The last column has the accent colour. */
 export function sparkline(values: readonly number[]): Html {
   const scale = 16 / Math.max(1, ...values);
   const columns = values.map((value, i) => {
@@ -285,7 +285,7 @@ const labelAt = (left: number, bottom: number, label: string): Html =>
 
 /**
  * Returns a drawing. One with links is a group, because links inside an image cannot be reached.
- * @param drawn height without the labels below, of a drawing without an axis at its left.
+ * @param drawn height in pixels, without the labels below; omitted for a drawing with an axis at its left.
  */
 const drawing = (
   { finding, measure }: Words,
