@@ -162,7 +162,7 @@ function formatOf({ delimiter = ",", quotes = delimiter !== "\t" }: TableFormat)
   return {
     delimiter,
     quote: quotes ? '"' : null,
-    // Latin-1 has one character for each byte, so that nothing is lost before the cells are decoded.
+    // Latin-1 has one character for each byte, so nothing is lost before the cells are decoded.
     encoding: "latin1",
     record_delimiter: ["\r\n", "\n", "\r"],
     relax_column_count: true,

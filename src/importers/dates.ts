@@ -36,7 +36,7 @@ export const isoFormats: readonly DateFormat[] = ["YYYY-MM-DD", "YYYY-MM", "YYYY
 const yearMin = 1600;
 const yearMax = 2200;
 
-/** Patterns of the parts of `dmy` and its like. */
+/** Patterns of the parts of `dmy`, `mdy` and `ymd`. */
 const partOf: Readonly<Record<string, string>> = {
   d: String.raw`(?<day>\d{1,2})`,
   m: String.raw`(?:(?<month>\d{1,2})|(?<name>[a-z]{3,9}))`,

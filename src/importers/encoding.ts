@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { Unreadable } from "./import-fault.ts";
 
-/** Remedies for a file that is not in the encoding. */
+/** Encodings, each with the remedy for a file that turns out to have another. */
 const remedies = {
   "utf-8": "add --encoding windows-1252 if the file has that encoding, or save it as UTF-8",
   "windows-1252": "save the file as UTF-8, and add --encoding utf-8",
@@ -40,7 +40,7 @@ function firstInvalidUtf8(bytes: Buffer): number {
   if (isUtf8(bytes)) return -1;
   const decoded = Buffer.from(bytes.toString("utf8"));
   let at = decoded.findIndex((byte, i) => byte !== bytes[i]);
-  // The invalid bytes were decoded as U+FFFD, whose first bytes may be the same.
+  // Invalid bytes were decoded as U+FFFD, whose own first bytes may equal them.
   while ((decoded[at]! & 0xc0) === 0x80) at--;
   return at;
 }

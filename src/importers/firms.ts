@@ -5,7 +5,7 @@ import { splitName } from "#records/legal-forms.ts";
 /** Text in brackets, with at most one more level of brackets in it. */
 const brackets = /\s*[([](?:[^()[\]]|[([][^()[\]]*[)\]])*(?:[)\]]|$)/g;
 
-/** Separators of firms. A slash also occurs in `c/o`, `d/b/a` and `24/7`. */
+/** Separators of firms. A slash needs a space beside it or three letters on each side, unlike in `c/o` and `24/7`. */
 const between = /[;|\r\n]+|\s+w?\/\s*|\/\s+|(?<=\p{L}{3})\/(?=\p{L}{3})/u;
 /** Words and marks that separate firms only after a legal form. */
 const joints = /\s*,\s*(?:(?:and|&)\s+)?|\s+(?:and|&|\+)\s+/gi;
@@ -15,7 +15,7 @@ const goingOn =
 
 const roles = String.raw`(?:(?:co|lead|managing|master)[ -]?)?(?:developer|sponsor|owner|applicant|general partner)s?`;
 const leadingRole = new RegExp(String.raw`^${roles}(?: \d)?\s*[:–—-]\s*`, "i");
-/** Text that may follow a name: a share, a description of the legal form, whom the firm acts for, or its role. */
+/** Text that may follow a name: a share, a description of the legal form, the party it acts for, or its role. */
 const trailers = [
   /[\s:,–—-]+\d{1,3}(?:\.\d+)?\s*%.*$/,
   /\s*,\s+an?\s[^,]*\b(?:company|partnership|corporation|limited)\b.*$/i,
@@ -31,7 +31,7 @@ const nobody = new RegExp(
     `|\\bnot (?:yet )?(?:been )?(?:${unsaid})\\b|\\bto be (?:${unsaid}|announced|decided)\\b|\\b(?:unknown|undisclosed|tbd)$`,
 );
 
-/** Maximum length of a text with names, in characters. A longer one is left whole, for the check of names to reject. */
+/** Maximum length of a text with names, in characters. A longer one stays whole, so the check of names rejects it. */
 const textMax = 2000;
 
 /** Returns the firms named in a text. Leaves out words that stand for no firm or an unknown one, such as `TBD`. */
@@ -74,9 +74,9 @@ function nameIn(text: string): string {
 export const tradeNames = (name: string): string[] =>
   name.split(/,?\s+(?:d\/?b\/?a\.?|doing business as)\s+/i);
 
-/** Words that do not distinguish projects: articles, numerals and phases. */
+/** Words that do not distinguish projects, such as articles, prepositions, numerals and phases. */
 const weak = /\b(?:the|an?|at|of|on|in|and|by|phase|ph|[ivx]+|\d{1,2}|20[1-3]\d)\b/g;
-/** Words for buildings and owners, which owners add or drop. */
+/** Words for buildings, works and owners, which a project's owner may add to its name or drop. */
 const usual = new RegExp(
   "\\b(?:apartments?|apts?|homes?|houses?|housing|residences?|villages?|villas?|lofts?|flats?|townhomes|townhouses|estates" +
     "|manor|place|plaza|towers?|seniors?|family|affordable|living|new|project|construction|preservation|redevelopment" +
@@ -86,7 +86,7 @@ const usual = new RegExp(
 
 /**
  * Reports whether a firm is named after a project. A firm with a legal form other than Inc., Corp. or Co. is compared
- * without the usual words. Other firms have names of their own, which share too many of these words with projects.
+ * without the words in `usual`. Other firms have names of their own, in which those words are no sign of a project.
  */
 export function isCalledAfter(firm: string, project: string): boolean {
   const { core, form } = splitName(fold(firm));
@@ -94,7 +94,7 @@ export function isCalledAfter(firm: string, project: string): boolean {
   const own = tellingWords(core, isVehicle);
   const its = tellingWords(fold(project.replace(brackets, "")), isVehicle);
   if (own === its || (its.includes(" ") && contains(own, its))) return true;
-  // Many firms share a project's only distinctive word, so just a space and four characters may be added to it.
+  // Many firms share a project's only distinctive word, so at most a space and four characters may be added to it.
   if (isVehicle && contains(own, its)) return own.length - its.length <= 5;
   return isVehicle && own.includes(" ") && contains(its, own);
 }

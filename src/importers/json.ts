@@ -16,8 +16,7 @@ const tooLong = new Unreadable(
 /**
  * Yields an entry for each line that is not blank. The entry of an unreadable line has only a fault. Does not check
  * records against their schema.
- * @throws ImportFault if a file cannot be read or has another format. Throws it too if a file has only blank lines,
- *   unless the options allow that.
+ * @throws ImportFault if a file cannot be read, has another format, or has only blank lines without `allowsEmpty`.
  */
 export async function* readNdjson(
   files: readonly string[],
@@ -60,7 +59,7 @@ async function* readBlocks(file: string, encoding: Encoding): AsyncGenerator<Blo
     const bytes = begun.length === 0 ? chunk : Buffer.concat([begun, chunk]);
     const end = bytes.lastIndexOf(newline);
     if (end >= 0) yield { bytes: bytes.subarray(0, end), ended: true };
-    // Two bytes more than a line may have prove that it is too long, because one may be a carriage return.
+    // Two bytes beyond the limit are enough to tell that a line is too long: one may be its carriage return.
     begun = bytes.subarray(end + 1, end + 1 + lineBytesMax + 2);
   }
   if (begun.length > 0) yield { bytes: begun, ended: false };
@@ -159,8 +158,8 @@ function countKeys(value: unknown, depth: number): number {
 
 /**
  * Reports whether text has exactly as many quotes before colons as `JSON.parse` kept keys. Each key in the text has one
- * such quote, so no key is repeated then. Returns false if anything is escaped, because an escaped quote hides where a
- * key ends, and V8 14 may decode an escaped key of a known shape wrongly.
+ * such quote, so equal counts prove that no key is repeated. Returns false if anything is escaped: an escaped quote
+ * hides where a key ends, and V8 14 may decode an escaped key of a known shape wrongly.
  */
 function hasEachKeyOnce(text: string, keysKept: number): boolean {
   if (text.includes("\\")) return false;

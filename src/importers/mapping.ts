@@ -18,7 +18,7 @@ const dates = Type.Array(oneOf("Format in which dates are written.", dateFormats
   description: "Formats of the dates; the first that fits a cell is used. ISO 8601 by default.",
 });
 
-/** Decimal marks. The other mark may then separate thousands. */
+/** Decimal marks. Whichever a column does not use may separate its thousands. */
 export const decimalMarks = [".", ","] as const;
 export type DecimalMark = (typeof decimalMarks)[number];
 const decimal = oneOf(
@@ -200,10 +200,10 @@ export const idField: Field = {
   choices: [],
 };
 
-/** Field for names of GPs that the rows only name. */
+/** Field for the names of GPs that rows name without describing them. */
 export const namesField: Field = { ...idField, path: "gps", list: true };
 
-/** Maximum length of text without paragraphs, in characters. */
+/** Maximum length of text on one line, in characters. A field that allows more may have paragraphs. */
 const lineLengthMax = 2000;
 
 /** Members that no cell fills: those that the block or the import command sets, and `funds` with its total. */

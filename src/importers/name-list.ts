@@ -9,7 +9,7 @@ import { markLength } from "./source-file.ts";
 
 const columns = ["name", "city", "state", "crd", "cik"] as const;
 const delimiters = [",", ";", "\t"];
-/** Maximum length of a cell that is read, in characters. */
+/** Maximum length of a cell, in characters. */
 const cellLengthMax = 500;
 
 /**

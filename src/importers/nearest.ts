@@ -19,10 +19,10 @@ export function nearest(wanted: string, names: Iterable<string>): string[] {
     .map(({ name }) => name);
 }
 
-/** Maximum number of texts for which a finder seeks the nearest name: as many as an import lists faults. */
+/** Maximum number of texts for which a finder seeks the nearest name. An import lists no more faults than that. */
 const soughtMax = 1000;
 
-/** Maximum length of such a text, in characters. */
+/** Maximum length of a text for which a finder seeks the nearest name, in characters. */
 const soughtLengthMax = 100;
 
 /** Returns a function that finds the most similar name. It returns undefined if none is similar, or past a limit. */

@@ -8,7 +8,7 @@ const standardInput = "-";
 
 export const shownName = (file: string) => (file === standardInput ? "<stdin>" : file);
 
-/** Number of bytes to read at once. As text they stay below 128 KiB, which V8 frees soonest. */
+/** Number of bytes to read at once. As text they stay below 128 KiB, and V8 frees such text soonest. */
 const chunkBytes = 96 * 1024;
 
 const openSource = (file: string): AsyncIterable<Buffer> =>

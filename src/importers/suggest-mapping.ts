@@ -30,7 +30,7 @@ interface Column {
   name: string;
   /** Place in the header, from 1. */
   at: number;
-  /** Different cells that are not blank. */
+  /** Distinct cells that are not blank. */
   cells: Set<string>;
 }
 
@@ -40,9 +40,9 @@ type Table = Awaited<ReturnType<typeof readTable>>;
 interface Draft {
   kind: RecordKind;
   fields: Map<string, { column: Column; source: SourceOfField }>;
-  /** Mark → words for the first number that needs it; `either` → words for the first that means two numbers. */
+  /** Decimal mark → the first number that needs it, in words; `either` → the first that each mark reads otherwise. */
   numbers: Map<DecimalMark | "either", string>;
-  /** Cells that say nothing. */
+  /** Cells for an unknown value, such as `TBD`. */
   missing: Set<string>;
   notes: string[];
 }
@@ -50,9 +50,9 @@ interface Draft {
 /**
  * Drafts a mapping for a table.
  * @param encoding encoding of the file; undefined to recognise it.
- * @returns the draft, with a text that begins with `chooseMark` wherever the operator has to decide, and lines that say
- *   what was guessed, and what could not be.
- * @throws ImportFault if the file is not a table with a header and rows.
+ * @returns the draft, with a text that begins with `chooseMark` wherever the operator has to decide. The notes say what
+ *   was guessed and which columns are not used.
+ * @throws ImportFault if the file cannot be read as a table with a known column and at least one row.
  */
 export async function suggestMapping(file: string, encoding?: Encoding) {
   const table = await readTable(file, encoding);
@@ -125,7 +125,7 @@ const likelyKinds: readonly RecordKind[] = [...new Set(["project", ...recordKind
 /** Minimum number of columns that fit the kind of record. With fewer, the draft asks for the kind. */
 const columnsForKind = 3;
 
-/** Returns the kind of record that most columns fit, and whether it is sure. @throws ImportFault if no column fits. */
+/** Returns the kind of record that most columns fit and whether that is sure. @throws ImportFault if no column fits. */
 function kindOf(file: string, { columns, headerLine }: Table) {
   const [best, second] = likelyKinds
     .map((kind) => ({ kind, fits: columns.filter(({ name }) => fieldNamed(kind, name)).length }))
@@ -153,7 +153,7 @@ function placeColumns({ columns }: Table, draft: Draft): void {
   }
 }
 
-/** Returns how a column's cells are written, undefined if they do not suit the field. Adds findings to the draft. */
+/** Returns how a column's cells are written, or undefined if they do not suit the field. Adds to the draft. */
 function sourceOf(column: Column, field: Field, draft: Draft): SourceOfField | undefined {
   const isWord = (cell: string) =>
     field.choices.some((choice) => wordKey(choice) === wordKey(cell));
@@ -179,7 +179,7 @@ function writingOf(column: Column, cells: readonly string[], field: Field, draft
   return kind === undefined ? {} : writingOfNumbers(column, cells, kind, draft);
 }
 
-/** Maximum number of unknown words in a column of a closed list. With more, the column holds something else. */
+/** Maximum number of unknown words in a column for a closed list. With more, it must hold something else. */
 const wordsMax = 25;
 
 function writingOfWords(cells: readonly string[], field: Field) {
@@ -261,7 +261,7 @@ function factorIn(name: string): number | undefined {
   return /\bmillions?\b|\bmio\b|\bmm\b|\$ ?m\b|\(m\)/i.test(name) ? 1_000_000 : undefined;
 }
 
-/** Reports whether most cells cannot be read. The column then holds something else. */
+/** Reports whether most cells cannot be read, so that the column must hold something else. */
 const areMost = (faulty: readonly string[] = [], cells: readonly string[]) =>
   faulty.length * 2 > cells.length;
 
@@ -282,11 +282,11 @@ function decimalOf({ numbers, notes }: Draft): string | undefined {
   );
 }
 
-/** Returns the column of the id, by its name or else by a register's numbers in it. Returns a question if none fits. */
+/** Returns the column named as the id, or else one with a register's numbers. Returns a question if none fits. */
 function idOf({ rowCount }: Table, { fields, notes }: Draft): string {
   const named = fields.get("id")?.column.name;
   if (named !== undefined) return named;
-  // A few rows may be repeated. If many are, the table lists something other than what the register numbers.
+  // A few rows may repeat a number. If many do, the rows describe something other than the register's entries.
   const [, register] =
     [...fields].find(
       ([path, { column }]) =>
@@ -370,10 +370,10 @@ const fieldOfHeading = eachOf(recordKinds, (kind) => {
   return fields;
 });
 
-/** Text in parentheses that names a unit, as in `Budget ($000)`. Any other may narrow what the column holds. */
+/** Text in parentheses that names a unit, as in `Budget ($000)`. Other words there may narrow what a column holds. */
 const unit = /\((?:in )?(?:[$€\d,.\s]|us|usd|eur|k|m|mm|mio|thousands?|millions?|sf|sq ?ft)+\)/gi;
 
-/** Returns the path of the field that a column's name means, or undefined. Reads `entityName` as two words. */
+/** Returns the path of the field that a column's name means; undefined if none. Reads `entityName` as two words. */
 function fieldNamed(kind: RecordKind, heading: string): string | undefined {
   const words = heading.replace(unit, " ").replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2");
   return fieldOfHeading[kind].get(fold(words));
@@ -385,7 +385,7 @@ const wordOfSpelling = new Map(
   ),
 );
 
-/** Returns the word of a closed list for which a cell has another spelling, or undefined. */
+/** Returns the word of a closed list that a cell spells differently. Returns undefined if there is none. */
 function meaningOf(cell: string, { choices }: Field): string | undefined {
   const word = wordOfSpelling.get(wordKey(cell));
   return word !== undefined && choices.includes(word) ? word : undefined;
