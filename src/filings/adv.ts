@@ -97,7 +97,7 @@ export async function readAdv(
 const remedy = "download the archive again, or leave it out of the folder";
 const comparable = (title: string) => title.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 
-/** Returns column indexes by our names, without absent optional ones. @throws ImportFault for one missing or double. */
+/** Returns column indexes by our names, optional ones if any. @throws ImportFault for a missing or repeated column. */
 function indexesOf(kind: AdvMember["kind"], header: readonly string[], file: string) {
   const titles = header.map((title) => comparable(title.replace(/^\ufeff/, "")));
   const found: Record<string, number> = {};
@@ -126,7 +126,7 @@ function valuesOf(kind: AdvMember["kind"], cellOf: (name: string) => string | nu
 
 const idIn = (cell: string | null) => /^[\w-]{1,40}$/.exec(text(cell) ?? "")?.[0] ?? null;
 
-/** Readers of cells that are more than text, by column. */
+/** Readers of cells that are not plain text, by column. */
 const cellReaders: Readonly<Record<string, (cell: string | null) => unknown>> = {
   crd,
   cik,

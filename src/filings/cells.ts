@@ -27,7 +27,7 @@ export type SkipReason =
 
 export interface RejectedRows {
   count: number;
-  /** Line of the first; null if there is none. */
+  /** Line of the first rejected row; null if there is none. */
   firstLine: number | null;
 }
 
@@ -108,7 +108,7 @@ export function named(cell: Written): string | null {
   return fold(found ?? "") === "" ? null : found;
 }
 
-/** Returns a CRD number without leading zeros. Returns null if the cell is no positive number of up to ten digits. */
+/** Returns a CRD number without leading zeros. Returns null if it is not a positive number of up to ten digits. */
 export const crd = (cell: Written): string | null =>
   /^0*([1-9]\d{0,9})$/.exec(text(cell) ?? "")?.[1] ?? null;
 

@@ -62,7 +62,7 @@ function whyHidden(text: string): string | undefined {
   );
 }
 
-/** Returns why a member of a record cannot have a value. Returns undefined if it can. */
+/** Returns why a value does not fit a member of a record. Returns undefined if it fits. */
 function whyUnfit(record: RecordKind, field: string, value: unknown): string | undefined {
   if (fixed.includes(field)) return `cannot change ${field}; correct another member`;
   const fault = whyHidden(JSON.stringify(value));
@@ -71,7 +71,7 @@ function whyUnfit(record: RecordKind, field: string, value: unknown): string | u
   return unfit && `has an invalid value: ${unfit.field} ${unfit.reason}`;
 }
 
-/** Readers by sorted keys except `why`. Each returns a fault, false, or a correction without `why`, file and line. */
+/** Readers by sorted keys except `why`. Each returns members of a correction, a fault, or false for wrong types. */
 const readers: Readonly<Record<string, (given: Given) => object | string | false>> = {
   "gp,is": ({ gp, is }) =>
     isText(gp) && isText(is) && (whyUnfit("gp", "name", is) ?? { kind: "is", gp, name: is }),

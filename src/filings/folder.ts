@@ -1,4 +1,4 @@
-/** Reads an operator's files and folders of public filings. Recognises files by content, some by name. */
+/** Reads an operator's files and folders of public filings. Recognises most files by content, some by name. */
 import {
   closeSync,
   createReadStream,
@@ -327,7 +327,7 @@ async function readAdvMember(
   if (rejected.count > 0) report.rejectedRows.push({ file, ...rejected });
 }
 
-/** Reads the dates of Form D filings from any EDGAR index. @throws ImportFault for a filing without date or number. */
+/** Reads the dates of Form D filings from any EDGAR index. @throws ImportFault for one without a date or number. */
 function readIndex(bytes: Buffer, file: string, { store }: Reader): void {
   for (const [at, line] of bytes.toString("latin1").split(/\r?\n/).entries()) {
     const [before = "", path] = line.split(/\b(edgar\/data\/\S+)/);
@@ -342,7 +342,7 @@ function readIndex(bytes: Buffer, file: string, { store }: Reader): void {
   }
 }
 
-/** Member of an archive. Its `size` is the unzipped one. Reading a damaged member throws an ImportFault. */
+/** Member of an archive. Its `size` is in unzipped bytes. Reading a damaged member throws an ImportFault. */
 interface ArchiveMember extends TableFile {
   /** Name with its folders, separated by `/`. */
   name: string;
@@ -361,8 +361,8 @@ export const archiveLimits = {
 /**
  * Opens an archive without reading its members. The caller closes it. Folders are not members.
  * @param limits lower limits, for tests.
- * @throws ImportFault if the archive is damaged or too large, or if a member is encrypted, a link, outside the archive,
- *   in it twice, or compressed like a zip bomb.
+ * @throws ImportFault if the archive is damaged or too large, or if a member is encrypted, a link, outside the
+ *   archive, listed twice, or compressed like a zip bomb.
  */
 export async function openArchive(
   path: string,
@@ -405,7 +405,7 @@ function whyRefused(
   if (kind === 0o120000) return "is a symbolic link, which no SEC archive contains";
   if (entry.isEncrypted()) return "is encrypted, which no member of an SEC archive is";
   if (total > bytesMax) return `brings the archive to more than ${bytesMax} unzipped bytes`;
-  // Members may share zipped bytes. Each may then pass the check that all fail together.
+  // Members may share zipped bytes, so that each passes the check although all together fail it.
   return (
     bombIn(entry.uncompressedSize, entry.compressedSize, limits) ?? bombIn(total, fileSize, limits)
   );

@@ -66,7 +66,7 @@ const partReaders = {
     exemptions: list("FEDERALEXEMPTIONS_ITEMS_LIST").flatMap(
       (all) => all.match(/[^,;|\s]+/g) ?? [],
     ),
-    /** Null if the first sale is yet to occur, or its date is not given. */
+    /** Date of the first sale; null if it is yet to occur or not given. */
     firstSaleOn: flag(cell("YETTOOCCUR")) ? null : date(cell("SALE_DATE")),
     isIndefinite: isIndefinite(cell("TOTALOFFERINGAMOUNT")),
     /** Null if indefinite or not given. */
@@ -112,10 +112,10 @@ const noParts = () =>
   Object.fromEntries(partTables.map((table) => [table, []])) as unknown as Parts;
 
 interface Head {
-  /** `0001234567-25-000001`. */
+  /** Accession number, such as `0001234567-25-000001`. */
   accession: string;
   type: "D" | "D/A";
-  /** `021-400013`; null if no header or quarter gives it. */
+  /** File number, such as `021-400013`; null if no header or quarter gives it. */
   fileNumber: string | null;
   /** `YYYY-MM-DD`; null if no header, quarter or index gives it. */
   filedOn: string | null;
@@ -126,7 +126,7 @@ interface Head {
 /** A Form D or D/A. */
 export type FormD = Exclude<ReturnType<typeof formDOf>, SkipReason>;
 
-/** Makes a filing of its parts. Returns the reason to leave it out if it has no issuer or no offering. */
+/** Makes a filing from its parts. Returns the reason to leave it out if it has no issuer or no offering. */
 function formDOf(head: Head, parts: Parts) {
   const { ISSUERS: issuers, RELATEDPERSONS: persons, RECIPIENTS: recipients } = parts;
   const offering = parts.OFFERING.at(-1);
@@ -171,7 +171,7 @@ export function addTable(files: QuarterFiles, table: QuarterTable, file: TableFi
   files[table] = file;
 }
 
-/** Maximum number of bytes to join at once. A larger quarter is read several times, each time for other filings. */
+/** Maximum number of bytes to join at once. A larger quarter is read several times, for different filings each time. */
 const passBytes = 12 * 1024 * 1024;
 
 /**
@@ -223,7 +223,7 @@ async function readDrafts(
   await readTable(files, "FORMDSUBMISSION", reject, (accession, { cell }, line) => {
     const type = cell("SUBMISSIONTYPE")?.toUpperCase();
     if (!isDue(accession)) return;
-    // Older quarters have no such column.
+    // Older quarters have no column TESTORLIVE.
     if ((cell("TESTORLIVE") ?? "LIVE").toUpperCase() !== "LIVE") return skip("test");
     if (type !== "D" && type !== "D/A") return skip("other_form");
     if (drafts.has(accession)) return skip("twice");
@@ -425,9 +425,10 @@ const headerFacts = {
 const headerFact = (header: string, name: keyof typeof headerFacts): string | null =>
   headerFacts[name].exec(header)?.[1] ?? null;
 
-/** Returns a header's part about an issuer, else the first filer's (others extend its file number), else "". */
+/** Returns a header's part about an issuer, or else about the first filer. Returns "" if the header names no filer. */
 function filerOf(header: string, issuerCik: string | undefined): string {
   const filers = header.split(/^(?:FILER:|<FILER>)/m).slice(1);
+  // The file numbers of the other filers only extend the first one's.
   return filers.find((one) => cik(headerFact(one, "filerCik")) === issuerCik) ?? filers[0] ?? "";
 }
 

@@ -28,7 +28,7 @@ export interface Place {
   /** ISO 3166-1 alpha-2 code; null if the filing names no known country or state. */
   country: string | null;
   zip: string | null;
-  /** Hash of the folded street (without suite) and ZIP, salted anew for each import; null without a street. */
+  /** Hash of the folded street (without suite) and ZIP, with a new salt for each import; null without a street. */
   addressHash: string | null;
   /** Firm named in a street line, such as `Acme Management LLC` in `C/O Acme Management LLC`; null if there is none. */
   firmInStreet: string | null;
@@ -250,7 +250,7 @@ function addShare(shares: Shares, key: string, county: string, next: (known: num
   counties.set(county, next(counties.get(county) ?? 0));
 }
 
-/** Returns the county of the largest weight, among equals that of the lowest number. Returns undefined for none. */
+/** Returns the county with the largest weight, or the lowest number among equals; undefined if there is none. */
 const largest = (counties: ReadonlyMap<string, number> = new Map()): string | undefined =>
   [...counties].sort(([a, share], [b, other]) => other - share || Number(a) - Number(b))[0]?.[0];
 

@@ -27,15 +27,15 @@ export interface AdviserOwner {
   /** Code `A` to `E`, or `NA`; null for the older scale and blanks. */
   ownershipCode: string | null;
   isControlPerson: boolean;
-  /** `B` for an indirect owner. */
+  /** `A` for a direct owner or an officer, `B` for an indirect owner. */
   schedule: "A" | "B";
-  /** CRD number of the owner, digits alone; null if not given. */
+  /** CRD number of the owner, digits only; null if not given. */
   crd: string | null;
 }
 
 /** Private fund that an adviser reports in Schedule D, section 7.B.(1). */
 export interface AdviserFund {
-  /** `805-1234567890`. */
+  /** Number such as `805-1234567890`; null if not given. */
   fundId: string | null;
   name: string;
   /** Fund type in the filing's words, such as `Real Estate Fund`. */
@@ -54,7 +54,7 @@ export interface AdviserFund {
 /** A Form ADV of a registered adviser, or of one that reports as exempt. */
 export interface AdviserFiling {
   filingId: string;
-  /** CRD number of the firm, digits alone. */
+  /** CRD number of the firm, digits only. */
   crd: string;
   /** `YYYY-MM-DD`. */
   filedOn: string;
@@ -62,7 +62,7 @@ export interface AdviserFiling {
   legalName: string;
   businessName: string | null;
   otherNames: readonly string[];
-  /** `801-12345`. */
+  /** SEC file number, such as `801-12345`; null if not given. */
   secNumber: string | null;
   lei: string | null;
   ciks: readonly string[];
@@ -145,7 +145,7 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
   const addDate = adder(
     "insert into filed values (?, ?) on conflict do update set filed_on = min(filed_on, excluded.filed_on)",
   );
-  /** Adds a filing. Of two with one id, keeps that of lower rank, or else by `isBefore`. Reports whether it is new. */
+  /** Adds a filing. Of two with one id, the lower rank wins, or else `isBefore` decides. Reports whether it is new. */
   const addFiling = (row: object, ...key: readonly [Form, string, string, string, number]) => {
     const [form, id, , , rank] = key;
     if (add(...key, JSON.stringify(row))) return true;
