@@ -36,7 +36,7 @@ const isLeading = (role: string): boolean => says("managing", role) || says("par
 type Objection = (firm: string, role: string) => string | null;
 
 /**
- * Returns the firms that a filing proposes, with their evidence: first those taken, then those refused, both by falling
+ * Returns the firms that a filing proposes, with their evidence: first those taken, then those refused, each by falling
  * confidence. Several may be taken, such as co-sponsors. A firm may have several bases. The issuer comes last, refused.
  */
 export function candidatesOf(filing: FormD): Candidate[] {
@@ -329,8 +329,8 @@ function chooseStems(meant: readonly Meant[]): ReadonlySet<string> {
 }
 
 /**
- * Judges firms in street lines. A person's firm counts if it is also the issuer's. It also counts if the issuer has none
- * and all persons with a firm have the same one.
+ * Judges firms in street lines. A person's firm counts if it is also the issuer's, or if the issuer has none and all
+ * persons with a firm have the same one.
  */
 function streetCandidates(filing: FormD, object: Objection): Candidate[] {
   const own = filing.issuers[0]!.place.firmInStreet;

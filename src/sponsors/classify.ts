@@ -21,7 +21,7 @@ export function realEstateWord(name: string): string | null {
   return words.find((word) => text.includes(` ${word} `)) ?? null;
 }
 
-/** Returns the word or phrase in an issuer's name that means a fund, or null. `M2MFUND` counts, `Funding` does not. */
+/** Returns the word or phrase in an issuer's name that means a fund, or null. `M2MFUND` counts, but not `Funding`. */
 function fundWord(name: string): string | null {
   const text = fold(name);
   const program = /\b(?:portfolio|net leased?|income|program|diversified)\b.*\bdst\b/.exec(text);

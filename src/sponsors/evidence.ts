@@ -17,7 +17,7 @@ export interface Candidate {
   confidence: number;
   /** Field of the document, such as `RELATIONSHIPCLARIFICATION`. */
   field: string;
-  /** Sentence, name or number as filed, or the reason of a correction. */
+  /** Sentence, name or number as filed, or the reason for a correction. */
   text: string;
   /** Name of the firm as filed; empty for a correction that assigns no vehicle. */
   firm: string;
@@ -26,7 +26,7 @@ export interface Candidate {
   isTaken: boolean;
   /** Reason for taking or refusing it, as a clause that follows "because". */
   why: string;
-  /** Stem of the name, folded; equal for names of one firm. */
+  /** Stem of the firm's name, folded. Names of one firm usually have equal stems. */
   stem: string;
 }
 

@@ -23,7 +23,7 @@ const generic = ["vehicle", "trade", "business", "assets", "properties", "idle"]
 const numeral =
   /^(?:!|\d+ ?[a-z]?|iii?[a-d]|(?:(?!$)x{0,3}(?:ix|iv|v?i{0,3})|(?=\w{4})c{0,3}(?:xc|xl|lx{0,3})(?:ix|iv|v?i{0,3}))(?<!^)(?: [a-z])?)$/;
 
-/** Matches names that may contain a spelling below. Most do not, so this test saves time. */
+/** Matches names that may contain a spelling in `respelled`. Most do not, so this test saves time. */
 const mayBeRespelled =
   /[(./&]|\b(?:series of|limited|general|managing|trust|dba|co-? ?invest|l l c|l p)/i;
 
@@ -86,7 +86,7 @@ const textOf = (tokens: readonly Token[]) => tokens.map(({ text }) => text).join
 export const stemOf = (name: string): string => coreOf(name).stem;
 
 /**
- * Returns the firm's name from a vehicle's or firm's full name, in readable capitals. A stem of one word keeps the
+ * Returns the firm's name from a vehicle's or firm's full name, capitalised by `readable`. A stem of one word keeps the
  * trade word that follows, since `Golden` alone would identify nobody.
  */
 export function baseName(name: string): string {
@@ -109,7 +109,7 @@ export const shortKey = (key: string): string =>
 
 /**
  * Returns a name in mixed case if it is all capitals or all small letters. Numerals and acronyms are put in capitals.
- * @param whole name that `name` is part of; its letters decide
+ * @param whole name that `name` is part of; its case decides
  */
 export function readable(name: string, whole = name): string {
   const text = name.replace(/\s+/g, " ").trim();
@@ -159,7 +159,7 @@ export function entityOf({ first, middle, last }: RelatedPerson): string | null 
   const rest = [first, middle].filter((part) => !isBlank(part)) as string[];
   if (last === null || isBlank(last))
     return rest.length > 0 && isFirmLike(rest.join(" ")) ? rest.join(" ") : null;
-  // `Na` is also a first name, and the first name of a person may hold a role.
+  // `Na` is also a first name, and a person's first-name field may hold a role.
   const isNamed = (first === "Na" && !last.includes(" ")) || isWordOf("self", fold(first ?? ""));
   const isPlaceheld = first !== null && !isNamed;
   if (rest.length === 0) return isPlaceheld || isFirmLike(last) ? last : null;
@@ -198,7 +198,7 @@ export const firmKey = (name: string): string => {
   return words.join(" ");
 };
 
-/** Returns a name without its legal form, in readable capitals. */
+/** Returns a name without its legal form, capitalised by `readable`. */
 export function shortName(name: string): string {
   const words = name.split(/\s+/);
   while (words.length > 1 && firmKey(words.slice(0, -1).join(" ")) === firmKey(name)) words.pop();
@@ -207,7 +207,7 @@ export function shortName(name: string): string {
 
 /**
  * Reports whether a firm exists for one deal alone, judged by its name: an address, a mere description, or the issuer's
- * own words with a role. A firm named by the first words of the issuer's name is a brand. So is the namesake of a fund,
+ * own words with a role. A firm with the first words of the issuer's name is a brand. So is the namesake of a fund,
  * unless the name is that of a property or a region.
  */
 export function isDealOnly(firm: string, issuer: string, isFund: boolean): boolean {
@@ -246,7 +246,7 @@ export function ownerName({ name }: AdviserOwner) {
   return { first, middle, last: [last, ...more].filter(Boolean).join(" ") };
 }
 
-/** Returns a key that is mostly equal for spellings of a person's name: folded first and last name, no middle names. */
+/** Returns a key that most spellings of a person's name share: folded first word and last name, no middle names. */
 export const personKey = ({ first, last }: Pick<RelatedPerson, "first" | "last">): string =>
   `${fold(first ?? "").split(" ")[0]} ${fold(last ?? "")}`;
 

@@ -35,7 +35,7 @@ export const adviserFormOf = (filing: AdviserFiling | Firm) =>
 /** Notices of one offering, oldest first. Never empty. */
 type Offering = readonly FormD[];
 
-/** Groups a vehicle's filings, given oldest first, by file number, else by the chain of previous accessions. */
+/** Groups a vehicle's filings, given oldest first, by file number, or else by previous accession number. */
 export function offeringsOf(filings: readonly FormD[]): Offering[] {
   const byAccession = new Map<string, FormD[]>();
   const byFile = new Map<string, FormD[]>();
@@ -57,7 +57,7 @@ const sum = (amounts: readonly (number | null)[]): number | null => {
   return known.length > 0 && Number.isSafeInteger(total) ? total : null;
 };
 
-/** Adds up the amounts in offerings' latest notices, and finds the earliest first sale. Each is null if not found. */
+/** Adds up the amounts in offerings' latest notices, and finds the earliest first sale. Each is null if unknown. */
 export function totalsOf(offerings: readonly Offering[]) {
   const latest = offerings.map((offering) => offering.at(-1)!);
   return {

@@ -172,7 +172,7 @@ const vehicleMentions = ({ cik, filings, link }: Vehicle<FormD>): Mention[] =>
 const suffixes = /[\s,]+(jr|sr|ii|iii|iv)\.?$/i;
 const blank = /^(?:n\/?a|none|[-._*]+)$/i;
 
-/** Returns the parts of a name in readable capitals, with the suffix on its own. */
+/** Returns the parts of a name in mixed case, with the suffix on its own. */
 function nameParts({ first, middle, last }: Pick<RelatedPerson, "first" | "middle" | "last">) {
   const suffix = suffixes.exec(last!)?.[1]?.toLowerCase() ?? "";
   return {

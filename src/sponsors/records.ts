@@ -196,7 +196,7 @@ const ciksOf = ({ filings }: FiledVehicle) =>
 /** A fund, and the date of the Form ADV that reports it. */
 type ReportedFund = AdviserFund & Pick<AdviserFiling, "filedOn">;
 
-/** Returns the funds in Forms ADV, each as the first form that has it reports it. */
+/** Returns the funds in Form ADV filings, each from the first filing that reports it. */
 function fundsIn(forms: readonly AdviserFiling[]): ReportedFund[] {
   const formOfFund = new Map<string, AdviserFiling>();
   return forms.flatMap((form) =>
@@ -348,7 +348,7 @@ const filingOf = ({ filings }: FiledVehicle, { document }: Candidate): FormD | u
 const bestFirst = (one: Evidence, other: Evidence) =>
   other.is_taken - one.is_taken || other.confidence - one.confidence;
 
-/** Returns the firms proposed as a project's sponsor and, without a GP, the persons of the latest filing. */
+/** Returns the firms proposed as a project's sponsor. Adds the persons of the latest filing if there is no GP. */
 function projectEvidence(
   vehicle: FiledVehicle,
   candidates: readonly Candidate[],
@@ -374,7 +374,7 @@ function projectEvidence(
   return [...rows.sort(bestFirst), ...named];
 }
 
-/** Returns the evidence for a GP: corrections, its Form ADV, news from the feed of firms, and its vehicles' links. */
+/** Returns the evidence for a GP: corrections, its Form ADV, facts from the feed of firms, and its vehicles' links. */
 function gpEvidence(
   { vehicles }: FiledGp,
   advisers: readonly AdviserFiling[],

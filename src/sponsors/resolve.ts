@@ -9,7 +9,7 @@
  *    several words or an equal name is enough. A firm is an adviser if only one adviser in its state has its name. Only
  *    a correction merges two CRD numbers into one GP.
  * 4. Vehicles without a named sponsor join a GP if its vehicles, and no other GP's, share an address and a person with
- *    them. If no GP's do, several that share both become a GP named after the words that begin all their names.
+ *    them. If no GP's vehicles do, several that share both form a GP named after the words that begin all their names.
  * 5. Advisers that invest in real estate are GPs even without a vehicle. The feed of firms alone makes nobody a GP.
  *
  * The result depends on the rows alone, not on their order.
@@ -77,7 +77,7 @@ export function resolveSponsors(filings: Filings, options: ResolveOptions): Reso
   joinClusters(vehicles, houses);
   const unmet = new Set(filings.corrections.filter((one) => !houses.correct(one)));
   const gps = houses.gps();
-  // Facts that are no longer needed are about half of the memory.
+  // Facts that are no longer needed take up about half of the memory.
   for (const vehicle of vehicles as Vehicle[]) {
     vehicle.filings = vehicle.filings.map(({ accession }) => ({ accession }));
     vehicle.best = null;
@@ -258,7 +258,7 @@ function houseKeys({ filings }: PlacedVehicle, { stem, firm }: Candidate): strin
   return [...new Set([...keys, ...(state === null ? [] : [`${name}|in ${state}`])])].sort();
 }
 
-/** Maximum number of filings with one address or person. If more have it, it is taken for a service firm's. */
+/** Maximum number of filings with one address or person. An address or person in more is taken for a service firm's. */
 const hubFilings = 60;
 
 /** Applies step 4: joins vehicles without a named sponsor to a GP, by an address and a person that they share. */

@@ -18,7 +18,7 @@ import { filedOn } from "./offerings.ts";
 /** A real-estate issuer. @typeParam F what is kept of a filing; all of it while records are made. */
 export interface Vehicle<F = Pick<FormD, "accession">> extends Classification {
   cik: string;
-  /** Latest name of the issuer, without legal form and in readable capitals. */
+  /** Latest name of the issuer, as `shortName` returns it. */
   name: string;
   /** Its Form D filings, oldest first. */
   filings: readonly F[];
@@ -147,7 +147,7 @@ export function weigh(filing: FormD, advisers: Advisers): Weighed[] {
   return [...adviserCandidates(filing, advisers), ...named];
 }
 
-/** Returns the taken candidate of the highest confidence, the first among equals, or null. Ignores empty stems. */
+/** Returns the taken candidate with the highest confidence, or null. The first wins a tie. Ignores empty stems. */
 export const bestOf = <C extends Candidate>(candidates: readonly C[]): C | null =>
   candidates
     .filter(({ isTaken, stem }) => isTaken && stem !== "")
