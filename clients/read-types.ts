@@ -1,4 +1,4 @@
-/** Reads the types of openapi.json as declarations, which each client writes in its own language. */
+/** Reads the types of openapi.json as declarations, which write-types.ts writes in each client's language. */
 interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -46,10 +46,10 @@ interface Member {
 }
 
 export type Declaration = { name: string; description: string | undefined } &
-  /** An object. Its `base` has the same members, or wider ones. With `isOpen` it may have others, too. */
+  /** An object. Its members include those of its `base`. If `isOpen`, it may have members besides those listed. */
   (
     | { is: "object"; members: Member[]; base?: string; isOpen?: true }
-    /** Today's values: a minor version may add one. */
+    /** Current values. A minor version of the API may add others. */
     | { is: "values"; values: string[] }
   );
 
@@ -64,7 +64,7 @@ export interface ApiTypes {
   operations: Operation[];
 }
 
-/** Members that differ from one kind of record to another. The owner's name goes in front of theirs. */
+/** Members whose types differ between kinds of record. The names of the types begin with the owner's name. */
 const ambiguous = new Set(["type", "status", "basis", "code", "reason", "name", "structure"]);
 /** Type names for members whose own name would mislead. */
 const names: Readonly<Record<string, string>> = {
@@ -75,9 +75,9 @@ const names: Readonly<Record<string, string>> = {
   files: "ExportedFile",
   "ExportedFile.format": "ExportFormat",
 };
-/** Returns the type name for a member of one owner. Returns undefined if it has none of its own. */
+/** Returns the type name reserved for one owner's member. Returns undefined if there is none. */
 function nameIn(owner: string, member: string): string | undefined {
-  // Counts have a member for each kind of record.
+  // Counts have one member for each kind of record, all of the same type.
   if (owner === "Counts") return "KindCounts";
   const [, records] = /^List(.+)$/.exec(owner) ?? [];
   if (records === undefined) return names[`${owner}.${member}`];
@@ -87,7 +87,7 @@ function nameIn(owner: string, member: string): string | undefined {
   return isOfRecord ? singular(records) + pascal(member) : undefined;
 }
 
-/** Schemas that no operation's pages refer to. */
+/** Names of schemas that the clients need, although no page of records refers to them. */
 const others = ["RecordChange", "ExportedDataset", "Explanation", "ParameterFault", "QuotaPolicy"];
 
 const pascal = (name: string) =>
@@ -95,7 +95,7 @@ const pascal = (name: string) =>
 /** Returns the name of an entry of a list. A status and a basis are singular already. */
 const singular = (name: string) => name.replace(/(?<![uis]|ie)s$/, "").replace(/ies$/, "y");
 
-/** Returns the types of operations, of a copy of everything, and of errors. @param description the text of openapi.json. */
+/** Returns the types of operations, exports, explanations and errors. @param description text of openapi.json. */
 export function readTypes(description: string): ApiTypes {
   const { paths, components } = JSON.parse(description) as Description;
   const { schemas } = components;
@@ -103,7 +103,7 @@ export function readTypes(description: string): ApiTypes {
   /** Names of embedded parts of records, by the name of the whole record. */
   const embedded = new Map<string, string>();
 
-  /** Returns the whole record of a listed or embedded one. Returns any other owner as it is. */
+  /** Returns the name of the whole record for a listed or embedded one. Returns any other name as it is. */
   const wholeOf = (owner: string): string => {
     const [, record = owner] = /^(?:Listed|Gp)(.+)$/.exec(owner) ?? [];
     return record in schemas ? record : owner;
@@ -180,7 +180,7 @@ export function readTypes(description: string): ApiTypes {
   const asked = Object.entries(paths).filter(([path]) =>
     /^\/(?:fetch-.*|list-.*|changes)$/.test(path),
   );
-  // The answers of operations are in `components`.
+  // Operations refer to the schemas of their records in `components`.
   const used = schemasBehind([asked, others.map(refTo)], schemas);
   for (const [name, schema] of Object.entries(schemas)) {
     if (!used.has(name)) continue;
@@ -188,7 +188,7 @@ export function readTypes(description: string): ApiTypes {
     const members = membersOf(schema, name);
     declarations.set(name, { is: "object", name, description, members });
   }
-  // Among the members of a single error, programs read only the faults of a query.
+  // `errors` belongs to only one code, but programs read these faults of a query, so they need its type.
   const { errors } = schemas["InvalidParametersProblem"]!.properties!;
   const { properties, required } = schemas["Problem"]!;
   declarations.set("Problem", {

@@ -131,7 +131,7 @@ const pythonScalars = {
   unknown: "Any",
 } as const;
 
-/** Sorts each type after those it names: Python evaluates them in order. */
+/** Sorts each type after those it names, because Python evaluates them in order. */
 function inOrderOfUse(declarations: readonly Declaration[]): Declaration[] {
   const byName = new Map(declarations.map((one) => [one.name, one]));
   const ordered = new Set<Declaration>();
@@ -160,7 +160,7 @@ function withPart(module: string, part: string): string {
   return `${module.slice(0, before! + markers[0].length)}\n\n${part}\n\n${module.slice(after)}`;
 }
 
-/** Returns the files of types as they should be, by their path from the root of the repository. */
+/** Returns the up-to-date text of each file with types, by its path from the root of the repository. */
 export function typeFiles(): Record<string, string> {
   const types = readTypes(readFileSync("openapi.json", "utf8"));
   return {

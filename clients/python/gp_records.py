@@ -1609,7 +1609,7 @@ class _Received:
 
 OnVersionChange = Literal["fail", "restart"]
 
-# Maximum number of restarts of one listing, which would never end if datasets were published faster than it reads.
+# Maximum number of restarts of one listing. Datasets published faster than they are read would restart it for ever.
 _RESTARTS_MAX = 10
 
 # Number of changes per request. Up to 100 count as one request, which every quota allows.
@@ -1839,7 +1839,7 @@ class Client:
 
     def export_file(self, version: str, file: str) -> Iterator[bytes]:
         """
-        Yields the bytes of one file, such as `gp.ndjson`, as they arrive. A lost connection is resumed at the next byte.
+        Yields the bytes of one file, such as `gp.ndjson`, as they arrive. A lost connection resumes at the next byte.
         Check the bytes against the file's `sha256`: `exports` gives it once the file has been requested.
         """
         address = f"{self._base}/exports/{_quoted(version)}/{_quoted(file)}"
@@ -1939,7 +1939,7 @@ class Client:
             raise Stopped
 
     def _wait_after(self, failure: _Failure, attempt: int) -> None:
-        """Waits before another try. Raises the failed try's error if another would not help, or if a limit is reached."""
+        """Waits before another try. Raises the failed try's error if another would not help or a limit is reached."""
         seconds = failure.wait_seconds
         if seconds is None or attempt > self._retries_max or seconds > self._wait_max_seconds:
             raise failure.error from failure.error.__cause__
@@ -2156,7 +2156,7 @@ def _retry_after_seconds(headers: Mapping[str, str]) -> float | None:
 
 
 def _backoff_seconds(attempt: int) -> float:
-    """Returns 0.5, 1, 2, … 30 s for try 1, 2, 3, …, less up to half at random, so that clients do not return together."""
+    """Returns 0.5, 1, 2, … 30 s for try 1, 2, 3, …, less up to half at random so that clients spread out."""
     return min(30.0, 0.5 * 2.0 ** (attempt - 1)) * (0.5 + random.random() / 2)
 
 

@@ -1,4 +1,4 @@
-/** The client: functions for each operation, one page or a listing over all, changes between datasets, and files. */
+/** Client with functions that fetch a page, list all records, fetch changes between datasets, and download files. */
 import { UnexpectedAnswerError, VersionChangedError } from "./errors.ts";
 import {
   type ClientOptions,
@@ -22,15 +22,15 @@ type RecordAt<At extends Path> = Operations[At]["answer"]["data"][number];
 
 export interface ListOptions extends RequestOptions {
   /**
-   * Reaction to a dataset that is published between two pages. Its pages do not continue the earlier ones. `fail` throws
-   * a VersionChangedError. `restart` begins again at the first page, so records come twice. `fail` by default.
+   * Reaction to a dataset published between two pages, which then do not form one list. `fail`, the default, throws a
+   * VersionChangedError. `restart` begins again at the first page, up to 10 times, so some records come twice.
    */
   onVersionChange?: "fail" | "restart";
 }
 
 /** All records of a query, in order. Pages are fetched when they are needed; `limit` is their size, 100 by default. */
 export interface Listing<One, OnePage> extends AsyncIterable<One> {
-  /** Yields the pages. After a restart `pagination.offset` is 0 again. */
+  /** Yields the pages. After a restart, `pagination.offset` is 0 again. */
   pages(): AsyncGenerator<OnePage, void, undefined>;
   /** Returns every record of one dataset once. A restart drops the records gathered before it. */
   toArray(): Promise<One[]>;
@@ -76,12 +76,12 @@ export interface Client {
   changes: List<"/changes">;
   /** Fetches the changes from one dataset to another. A publication names both: `from` and `version`. */
   step(from: string, to: string, options?: RequestOptions): Promise<Step>;
-  /** Explains a GP, a principal or a project: why it says what it says, and what was refused. */
+  /** Fetches the evidence for a GP, a principal or a project, including the evidence that was refused. */
   explain(id: string, options?: RequestOptions): Promise<Explanation>;
   /** Fetches the datasets that can be downloaded, the served one first. */
   exports(options?: RequestOptions): Promise<ExportedDataset[]>;
   /**
-   * Yields the bytes of one file, such as `gp.ndjson`, as they arrive. A lost connection is resumed at the next byte.
+   * Yields the bytes of one file, such as `gp.ndjson`, as they arrive. A lost connection resumes at the next byte.
    * Check the bytes against the file's `sha256`: `exports` gives it once the file has been requested.
    */
   exportFile(
@@ -93,7 +93,7 @@ export interface Client {
 
 export interface Step {
   head: StepHead;
-  /** Sorted by kind, then by id. */
+  /** Changes, sorted by kind, then by id. */
   changes: RecordChange[];
 }
 
@@ -108,10 +108,10 @@ export interface StepHead {
   changes: number;
 }
 
-/** Most restarts of one listing. Datasets published faster than they can be read would keep it going for ever. */
+/** Maximum number of restarts of one listing. Datasets published faster than they are read would restart it for ever. */
 const restartsMax = 10;
 
-/** Changes per request. 100 cost one request of the quota, so every plan can pay for them. */
+/** Number of changes per request. Up to 100 count as one request, which every quota allows. */
 const stepPart = 100;
 
 /** Creates a client. @throws TypeError if the address or the key cannot be sent. */
@@ -195,7 +195,7 @@ export function createClient(options: ClientOptions): Client {
 
 type AnyPage = Received & { pagination: Pagination; meta: Meta };
 
-/** Yields the pages of one dataset. @throws VersionChangedError if another is published and it may not restart. */
+/** Yields the pages of a listing. @throws VersionChangedError if the dataset changes and no restart is allowed. */
 async function* pagesOf<OnePage extends AnyPage>(
   fetchPage: (offset: number) => Promise<OnePage>,
   { onVersionChange = "fail" }: ListOptions,

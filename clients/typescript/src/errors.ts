@@ -2,7 +2,7 @@
 import type { Problem } from "./types.ts";
 
 export class GpRecordsError extends Error {
-  /** Id of the request in the service's log. Give it to the operator when you ask. */
+  /** Id of the request in the service's log. Give it to the operator when you ask about the error. */
   readonly requestId: string;
 
   constructor(message: string, requestId: string, options?: ErrorOptions) {
@@ -31,10 +31,10 @@ export class ProblemError extends GpRecordsError {
   }
 }
 
-/** No complete answer after the last retry: no connection, a time-out, or a lost connection. */
+/** No complete answer after the last retry: no connection, a timeout, or a lost connection. */
 export class NetworkError extends GpRecordsError {}
 
-/** An answer that gp-records does not give: something else is at the address, or in front of it. */
+/** An answer that gp-records does not give, such as a proxy's, or a file that changed while it was read. */
 export class UnexpectedAnswerError extends GpRecordsError {
   /** HTTP status; 0 if a browser hides it. */
   readonly status: number;
@@ -45,7 +45,7 @@ export class UnexpectedAnswerError extends GpRecordsError {
   }
 }
 
-/** The dataset changed between two pages, so they do not make one list. */
+/** A change of dataset between two pages, which therefore do not form one list. */
 export class VersionChangedError extends GpRecordsError {
   readonly from: string;
   readonly to: string;

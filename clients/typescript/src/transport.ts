@@ -1,4 +1,4 @@
-/** Sends one request to the service, and retries it where that can help. */
+/** Sends a request to the service, and retries it if that can help. */
 import { NetworkError, ProblemError, UnexpectedAnswerError } from "./errors.ts";
 import type { Problem, QuotaPolicy } from "./types.ts";
 
@@ -7,11 +7,11 @@ export interface ClientOptions {
   baseUrl: string;
   /** Your API key. It is sent in the header `x-api-key`, to `baseUrl` only: redirects are refused. */
   key: string;
-  /** Longest wait for `Retry-After`, in seconds; 300 by default. If the service says more, its problem is thrown at once. */
+  /** Longest wait for `Retry-After`, in seconds; 300 by default. If an answer asks for more, its error is thrown. */
   waitMaxSeconds?: number;
-  /** Most retries after a 429, a 503 or a network error; 5 by default, 0 for none. */
+  /** Maximum number of retries after a 429, 502, 503, 504 or network error; 5 by default, 0 for none. */
   retriesMax?: number;
-  /** Longest time for one try and its body, in seconds; 30 by default. For a file, longest time without new bytes. */
+  /** Longest time for a try with its body, in seconds; 30 by default. For a file, longest time without new bytes. */
   timeoutSeconds?: number;
   /** Cache of answers with their ETags, so that unchanged ones are not sent again. A `Map` will do. None by default. */
   cache?: AnswerCache;
@@ -30,13 +30,13 @@ export interface AnswerCache {
 
 export interface CachedAnswer {
   etag: string;
-  /** Body, unchanged. */
+  /** Body, decompressed and decoded. */
   body: string;
 }
 
 export interface Wait {
   seconds: number;
-  /** Cause of the wait: an error answer, or no connection. */
+  /** Cause of the wait: an error answer, or no complete answer. */
   error: ProblemError | NetworkError | UnexpectedAnswerError;
   /** Number of the failed try, from 1. */
   attempt: number;
@@ -57,14 +57,14 @@ export interface Received {
 /** Value of a parameter. Undefined is left out; a list repeats the parameter. */
 type QueryValue = string | number | boolean | readonly string[] | undefined;
 
-/** Sender of requests. Each method throws a ProblemError, NetworkError or UnexpectedAnswerError, or the reason of an aborted signal. */
+/** Sender of requests. Each method throws a GpRecordsError, or the reason of an aborted signal. */
 export interface Transport {
   getJson(path: string, query: object, options?: RequestOptions): Promise<object & Received>;
   /** Returns the values of an answer in NDJSON. */
   getLines(path: string, query: object, options?: RequestOptions): Promise<Listed>;
   /** Returns an answer in JSON without pages; `data` is all of it. */
   getData(path: string, options?: RequestOptions): Promise<object>;
-  /** Yields the bytes of a file as they arrive. A lost connection is resumed at the next byte if the file is still the same. */
+  /** Yields the bytes of a file as they arrive. Resumes a lost connection at the next byte if the file is unchanged. */
   getFile(path: string, options?: RequestOptions): AsyncGenerator<Uint8Array, void, undefined>;
 }
 
@@ -76,7 +76,7 @@ interface ReadAnswer extends Received {
   content: object;
 }
 
-/** A failed try. `waitSeconds` is null if another would not help. */
+/** A failed try. `waitSeconds` is null if another try would not help. */
 interface Failure {
   error: Wait["error"];
   waitSeconds: number | null;
@@ -115,7 +115,7 @@ const lines: Reader = {
   },
 };
 
-/** @throws TypeError if the address or the key cannot be sent; it never shows the key. */
+/** Opens a transport. @throws TypeError if the address or the key cannot be sent. The error never shows the key. */
 export function openTransport(options: ClientOptions): Transport {
   const {
     waitMaxSeconds = 300,
@@ -181,7 +181,7 @@ export function openTransport(options: ClientOptions): Transport {
     return fetch(address, { headers, redirect: "manual", credentials: "omit", signal });
   }
 
-  /** Waits before another try. @throws the error of the failed try if another would not help. */
+  /** Waits before another try. @throws the failed try's error if another would not help or a limit is reached. */
   async function waitAfter(
     { error, waitSeconds }: Failure,
     attempt: number,
@@ -192,7 +192,7 @@ export function openTransport(options: ClientOptions): Transport {
     await sleep(waitSeconds * 1000, signal);
   }
 
-  /** @throws the error of the last try. */
+  /** Sends a request, and retries it if that can help. @throws the error of the last try. */
   async function get(
     path: string,
     query: object,
@@ -287,10 +287,10 @@ export function openTransport(options: ClientOptions): Transport {
   };
 }
 
-/** Time limit of one try. Its caller may end it earlier. */
+/** Time limit of one try. The caller's AbortSignal may end the try earlier. */
 interface Deadline {
   signal: AbortSignal;
-  /** Starts the time again from now. */
+  /** Starts or restarts the time limit. */
   start(): void;
   stop(): void;
   /** Ends the try if it is still running. */
@@ -299,7 +299,7 @@ interface Deadline {
 }
 
 function openDeadline(seconds: number, signal: AbortSignal | undefined): Deadline {
-  // AbortSignal.any is newer than the oldest Node and browsers this runs in.
+  // AbortSignal.any is newer than the oldest Node and browsers that the client supports.
   const controller = new AbortController();
   const abort = () => controller.abort(signal?.reason);
   signal?.addEventListener("abort", abort, { once: true });
@@ -354,7 +354,7 @@ function failureOf(
   return { error, waitSeconds: backoffSeconds(attempt) };
 }
 
-/** Returns the failure of a file that changed since its beginning was read, or that has no tag. */
+/** Returns the failure of a file that changed since its beginning was read, or that has no ETag. */
 function anotherFile(address: string, response: Response, requestId: string): Failure {
   const { status, headers } = response;
   const message = headers.has("etag")
@@ -387,7 +387,7 @@ function refusalOf(
   };
 }
 
-/** Returns the innermost reason, which says most: "connect ECONNREFUSED …" rather than "fetch failed". */
+/** Returns the innermost reason, which is the most specific: "connect ECONNREFUSED …" rather than "fetch failed". */
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   if (cause.cause instanceof Error) return reasonOf(cause.cause);
@@ -413,7 +413,7 @@ function problemOf({ status, headers }: Response, body: string): Problem | undef
   return typeof problem?.code === "string" ? problem : undefined;
 }
 
-/** Returns the seconds to wait before another try, or null if the same problem would come again. */
+/** Returns the seconds to wait before another try, or null if the same problem would recur. */
 function waitFor(error: ProblemError, headers: Headers, attempt: number): number | null {
   const { problem } = error;
   const { code, retry_after: seconds, "violated-policies": violated } = problem;
@@ -424,7 +424,7 @@ function waitFor(error: ProblemError, headers: Headers, attempt: number): number
   return retryAfterSeconds(headers) ?? said;
 }
 
-/** Returns the seconds of `Retry-After`. A proxy may give a date (RFC 9110 §10.2.3). Returns undefined if there is neither. */
+/** Returns the seconds of `Retry-After`, or until its date (RFC 9110 §10.2.3). Returns undefined if it has neither. */
 function retryAfterSeconds(headers: Headers): number | undefined {
   const value = headers.get("retry-after") ?? "";
   if (/^\d+$/.test(value)) return Number(value);
@@ -432,7 +432,7 @@ function retryAfterSeconds(headers: Headers): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(seconds, 0);
 }
 
-/** Returns 0.5 s, 1 s, 2 s, … at most 30 s. A random part, up to half, is left out, so that clients do not return together. */
+/** Returns 0.5, 1, 2, … 30 s for try 1, 2, 3, …, less up to half at random so that clients spread out. */
 const backoffSeconds = (attempt: number) =>
   Math.min(30, 0.5 * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2);
 
@@ -444,7 +444,7 @@ function unexpected(address: string, { status, type, headers }: Response): strin
   return `${address} answered ${status} with ${contentType}, which gp-records never does: is baseUrl the address of the service?`;
 }
 
-/** Reads the quota, `"minute";r=57;t=48`, with the numbers of its policy. */
+/** Reads quotas such as `"minute";r=57;t=48`, with the numbers of their policies. */
 function quotaOf(headers: Headers): QuotaPolicy[] {
   const policies = headers.get("ratelimit-policy") ?? "";
   const left = headers.get("ratelimit") ?? "";
@@ -462,7 +462,7 @@ function quotaOf(headers: Headers): QuotaPolicy[] {
   });
 }
 
-/** Returns a new request id. The service keeps it, so a request without an answer has one, too. */
+/** Returns a new request id. The client makes the id, so that a request without an answer has one, too. */
 function newRequestId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(10));
   return `client_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
