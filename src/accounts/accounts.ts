@@ -76,7 +76,11 @@ interface AccountChange {
   columns: Partial<AccountTable>;
 }
 
-/** Changes an account on behalf of the operator. @param choose returns the change, or null for no change. */
+/**
+ * Changes an account on behalf of the operator.
+ * @param choose returns the change, or null for no change.
+ * @throws DomainError `not_found`, `conflict` for a closed account, or whatever `choose` throws.
+ */
 export function changeAccount(
   control: ControlStore,
   idOrName: string,
@@ -139,10 +143,7 @@ function cleanAccountName(name: string): string {
   return cleaned;
 }
 
-/**
- * Refuses a name that another account has. @param own number of the account to be named. @throws DomainError
- * `conflict`.
- */
+/** Refuses another account's name. @param own number of the account being renamed. @throws DomainError `conflict`. */
 async function refuseTakenName(
   database: ControlDatabase,
   name: string,
@@ -157,18 +158,18 @@ async function refuseTakenName(
 }
 
 /**
- * Returns the name if it is free, otherwise the first free one of `name 2`, `name 3` and so on. Cuts a name that the
- * number would make too long. A taken name does not stop a sign-up.
+ * Returns the name if it is free, otherwise the first free one of `name 2`, `name 3` and so on. Shortens a name
+ * that the number would make too long. A taken name therefore does not stop a sign-up.
  * @throws DomainError `invalid` if the name cannot be used.
  */
 export async function freeName(database: ControlDatabase, wanted: string): Promise<string> {
   const name = cleanAccountName(wanted);
   const folded = foldName(name);
   const cutTo = (length: number) => Array.from(name).slice(0, length).join("").trimEnd();
-  // No number cuts off more. Whatever is not cut is followed by a space.
+  // A number and the space before it have at most 10 characters. The space follows the whole name unless it is cut.
   const stem = foldName(cutTo(nameLengthMax - 10));
   const from = stem === folded ? `${stem} ` : stem;
-  // All names of this form come from one query, because the caller holds the write lock.
+  // One query reads all names of this form, so that the caller holds the write lock only briefly.
   const query = database.selectFrom("account").select("name_folded");
   const alike = query.where(({ eb, or, and }) =>
     or([
@@ -184,10 +185,7 @@ export async function freeName(database: ControlDatabase, wanted: string): Promi
   }
 }
 
-/**
- * Returns the default name of a person's account: the address before the @. Adds a word to a name that looks like an
- * id.
- */
+/** Returns an account's default name: the part of the address before the @. Adds a word if that looks like an id. */
 export function nameFromAddress(email: string): string {
   const local = email.slice(0, email.lastIndexOf("@"));
   return idShape.test(local) ? `${local} account` : local;

@@ -287,7 +287,7 @@ export async function invite(
 }
 
 /**
- * Makes a sign-up link for the operator to hand out. The link works as long as an invitation.
+ * Makes a sign-up link for the operator to hand out. The link works for 7 days, as an invitation does.
  * @throws DomainError `invalid` if the text is not an address, `conflict` if somebody has signed up with it.
  */
 export function inviteToSignUp(
@@ -476,7 +476,7 @@ async function senderOf(
   };
 }
 
-/** Records a failure. For an unknown address, the transaction is as large as for a known one. */
+/** Records a failed check. The transaction is as large for an unknown address as for a known one. */
 async function noteFailure(
   transaction: ControlTransaction,
   row: PersonTable | undefined,

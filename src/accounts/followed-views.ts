@@ -1,4 +1,4 @@
-/** Views of records that an account follows by private feeds. The secret in a feed's address is stored as a digest. */
+/** Views of records that accounts follow through private feeds. Only a digest of each feed's secret is stored. */
 import { writeAudit } from "#store/audit.ts";
 import type { ControlDatabase } from "#store/control-tables.ts";
 import { DomainError } from "#store/store-fault.ts";
@@ -7,7 +7,7 @@ import type { ControlStore } from "#store/stores.ts";
 import type { Acting } from "./members.ts";
 import { mayReadChanges } from "./plans.ts";
 
-/** Maximum number of views that an account follows. */
+/** Maximum number of views that an account can follow. */
 const viewsMax = 100;
 
 /** A kind of record, and the filters of its list as a query string. An empty query stands for all records. */
@@ -18,8 +18,8 @@ interface View {
 
 /**
  * Follows a view.
- * @returns the secret, which is stored nowhere: show it and forget it.
- * @throws DomainError `refused` if the account's plan does not include changes, `conflict` if it follows too many views.
+ * @returns the view's id, and the secret of its feed. Show the secret once, because only its digest is stored.
+ * @throws DomainError `refused` if the account's plan does not include changes, `conflict` if it follows 100 views.
  */
 export function followView(
   control: ControlStore,

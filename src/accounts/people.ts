@@ -89,13 +89,13 @@ export interface Address {
 const lengthMax = 254;
 const localLengthMax = 64;
 
-// There are no quoted local parts, comments or domains in brackets: real addresses hardly ever have them, and mail
-// headers stay simple.
+// Quoted local parts, comments and domains in brackets are refused. Real addresses hardly ever have them, and mail
+// headers stay simple without them.
 const localShape = /^[^\s@"(),:;<>[\]\\\p{C}]+$/u;
 // Without this check, `domainToASCII` would treat part of the string as a path or an escape, and drop it.
 const domainShape = /^[\p{L}\p{M}\p{N}.-]+$/u;
-// A single label names a machine in the local network, and a last label that begins with a digit makes an IP address.
-// Both are usually typing errors.
+// Refuses a single label, which names a machine in the local network, and a last label that begins with a digit, as in
+// an IP address. Both are usually typing errors.
 const asciiDomainShape =
   /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z](?:[a-z\d-]{0,61}[a-z\d])?$/;
 

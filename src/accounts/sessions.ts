@@ -208,8 +208,8 @@ export async function isKnownBrowser(
 }
 
 /**
- * Returns the value for a browser's cookie: the present one if it is a known browser of this person, otherwise a new
- * one. A value planted by somebody else is never reused.
+ * Returns the value for a browser's cookie: the present value if it marks a known browser of this person, otherwise
+ * a new value. A value planted by somebody else is never reused.
  */
 async function rememberBrowser(
   transaction: ControlTransaction,
@@ -227,7 +227,7 @@ async function rememberBrowser(
   return fresh;
 }
 
-/** Deletes ended sessions, old links, browsers that are no longer known, and old counts. */
+/** Deletes ended sessions, old links, browsers that are no longer known, and old counts of attempts. */
 export const forgetOld = (control: ControlStore, now: number): Promise<void> =>
   control.write(async (transaction) => {
     const before = (milliseconds: number) => new Date(now - milliseconds).toISOString();
