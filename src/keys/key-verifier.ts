@@ -13,7 +13,7 @@ interface KeyVerifierOptions {
   keys: KnownKeys;
   /** Returns milliseconds since 1970. */
   now?: () => number;
-  /** URL of the account pages, which the refusal of an expired or revoked key contains; null if there are none. */
+  /** URL of the account pages, shown when an expired or revoked key is refused; null if there are no such pages. */
   accountUrl?: string | null;
 }
 
@@ -28,14 +28,14 @@ export function openKeyVerifier({ keys, now = Date.now, accountUrl = null }: Key
 
   return {
     /**
-     * Returns the key that a client presented. A promise rejects with the problems below.
+     * Returns the key that a client presented, or a promise of it that may reject with the problems below.
      * @param presented key as sent.
      * @throws Problem `api-key-invalid`, `api-key-expired` or `api-key-revoked`; `access-denied` if the account is
      *   suspended or closed; `unavailable` if the key cannot be looked up now. docs/errors.md has the rules.
      */
     verify(presented: string): LiveKey | Promise<LiveKey> {
       const digest = recent.find(presented) ?? digestOf(presented);
-      // The time of this look-up can reveal only something about the digest of the sender's own guess, which leads to
+      // The time of this look-up can reveal something only about the digest of the sender's own guess, which leads to
       // no key. A constant-time comparison afterwards would protect nothing more.
       const known = keys.find(digest);
       return known instanceof Promise
@@ -57,7 +57,7 @@ const invalidDetails = {
     "This is not an API key. A key is gpr_ followed by 36 letters and digits, 40 characters in all. Copy the whole key again.",
   checksum:
     "The key contains a typing error: its last 6 characters do not match the rest. Copy the whole key again.",
-  // The text contains a … like the refusals of known keys: V8 writes such text more slowly, which could be timed.
+  // Contains a …, as the refusals of known keys do: V8 writes text with a … more slowly, which could be timed.
   unknown: "This service never issued this key (gpr_…). Use a key of this service.",
 };
 
@@ -98,7 +98,7 @@ const keptMilliseconds = 1000;
 const keptMax = 1000;
 
 /**
- * Opens a cache of the digests of keys accepted within the last second, at most `keptMax` of them. Computing a digest
+ * Opens a cache of the digests of keys accepted within the last second, at most 1,000 of them. Computing a digest
  * costs more than all other checks.
  */
 export function openRecentDigests() {
@@ -173,8 +173,8 @@ export function openKnownKeys({ source, onFault }: EmbeddedKeysOptions) {
     if (failed !== null) readAgain(failed);
   };
   // Asking SQLite takes about 2 µs, so each turn of the event loop asks at most once. A socket that becomes readable
-  // after a revocation was committed is read in a later turn, which asks again. Only bytes that arrive in the turn that
-  // has already asked, behind others on the same socket, may still find the key.
+  // after a revocation was committed is read in a later turn, which asks again. The revoked key may still be
+  // accepted only if it arrives in a turn that has already asked, behind other bytes on the same socket.
   const followOnceInATurn = () => {
     if (isFresh) return;
     isFresh = true;
@@ -218,7 +218,7 @@ const rowsInAPart = 1000;
 
 /**
  * Opens the keys of a database. Reads all of them now, and their changes later. A key that was read is found at once,
- * even while the database is unreachable. A key that is not known yet waits for the next reading of changes.
+ * even while the database is unreachable. A look-up of an unknown key waits for the next reading of changes.
  * @throws DomainError if the store cannot be read now: a server that knows no keys need not start.
  */
 export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): Promise<KnownKeys> {
@@ -246,7 +246,7 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
     }
     keys = all;
   };
-  /** Reads changes. A change committed after the count was read is in the next count. */
+  /** Reads changes. A change that is committed after the count is read belongs to the next reading. */
   const follow = async () => {
     const { count, accounts } = await source.changes(seen);
     if (accounts === null) await readAll();
@@ -331,7 +331,7 @@ export type LiveKey = KnownKey["key"];
 /** An issued key, valid or not. */
 type KnownKey = ReturnType<typeof knownKey>;
 
-/** Returns keys by digest, in the form that `readKey` returns. */
+/** Returns keys by their digests in base64, as `readKey` returns them. */
 function keysByDigest(rows: readonly KeyRow[]): Map<string, KnownKey> {
   return new Map(rows.map((row) => [row.digest.toBase64(), knownKey(row)]));
 }
@@ -343,7 +343,7 @@ const knownKey = (row: KeyRow) => ({
     hint: row.hint,
     /** Number of the account, by which quotas are counted. */
     accountNumber: row.account_number,
-    /** Quotas of the account or a plan; null for the service's default. The same object until the key is read again. */
+    /** Quotas of the account or a plan; null for the service's default. Reading the key again replaces the object. */
     quotas: quotasOf(row),
     /** True unless the account's plan, or else the plan `default`, excludes changes. */
     mayReadChanges: row.changes === 1,

@@ -43,7 +43,7 @@ async function issueIn(transaction: ControlTransaction, order: KeyOrder): Promis
   return issued;
 }
 
-/** Inserts only the row. The caller writes the audit entry. @returns the key, with the id of its account. */
+/** Inserts a key's row, but no audit entry. @returns the key, with the id of its account. */
 async function insertKey(
   transaction: ControlTransaction,
   { account, name, expiresAt, isDemo = false, actor = operator, form = null, now }: KeyOrder,
@@ -158,7 +158,7 @@ type KeyFacts = Pick<ApiKeyTable, "expires_at" | "revoked_at"> & {
 
 /**
  * Returns the most important state of a key. Final states take precedence. An `expiring` key has at most 14 days left.
- * A key is expired from the very moment in `expires_at`.
+ * A key is already expired at the time `expires_at` itself.
  */
 export function keyState(
   { expires_at, revoked_at, suspended_at = null }: KeyFacts,
@@ -342,7 +342,7 @@ export async function findOwnKey(
 }
 
 /**
- * Does work on one of the account's keys. Treats a key of another account as missing, but writes the attempt to the
+ * Runs `work` on one of the account's keys. Treats a key of another account as missing, but writes the attempt to the
  * audit log, so the error is thrown after the transaction.
  * @throws DomainError `not_found`, or `refused` if the person is not a member.
  */
