@@ -1,4 +1,4 @@
-/** Checks the pointer to the current dataset, its format, each dataset's file, and whether pages lack a CONTACT. */
+/** Checks the current dataset's pointer and format, every dataset's file, and whether pages lack a CONTACT. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, missedContact } from "#config.ts";
@@ -47,7 +47,7 @@ function findingsIn(catalogue: Catalogue): readonly Finding[] {
   );
 }
 
-/** Checks what may be wrong with even an unchanged file: its format, and the version and time in its facts. */
+/** Checks what can be wrong even with an unchanged file: its format, and the version and time in its facts. */
 function formatFaults(catalogue: Catalogue, version: string): Finding[] {
   try {
     openAs(catalogue.pathOf(version), catalogue.find(version)).db.close();

@@ -71,7 +71,7 @@ export const counters: Check = {
   async look({ config }) {
     if (config === null || config.databaseUrl === null) return [];
     const { countersUrl, databaseUrl: url } = config;
-    // The check of the database may just have failed to connect. This one tries by itself, to say why.
+    // The check of the database may just have failed, which closes the gate to new connections. This opens it again.
     (await import("#store/postgres.ts")).gateOf(url).tried(true);
     const engine: Engine = await (countersUrl === null
       ? (await import("#limits/postgres-engine.ts")).openPostgresEngine(url)

@@ -35,7 +35,7 @@ function storeCheck(name: StoreName): Check {
   };
 }
 
-/** Judges a missing database. A server creates both, so if only the usage database exists, the keys were lost. */
+/** Judges a missing database. A server creates both databases, so if only usage.sqlite is left, the keys were lost. */
 function absent(dataDir: string, file: string, name: StoreName): Finding {
   const wasServed = namesIn(dataDir).some((one) => /^(usage|control)\.sqlite/.test(one));
   return wasServed && name === "control.sqlite"
