@@ -179,7 +179,7 @@ const tables = {
 
 /** Tables that later steps of each schema add, in the order of the steps. */
 const addedTables = {
-  /** A view of records that an account follows by a private feed. */
+  /** A view of records that an account follows through a private feed. */
   followed_view: {
     /** SHA-256 of the secret in the feed's address. The database does not contain the secret itself. */
     digest: "bytea primary key",
@@ -196,7 +196,7 @@ const addedTables = {
   suppression: {
     number: "integer primary key",
     name: "text not null",
-    /** Limit: a GP's name, a CIK or a CRD number, whose records it covers; all null without a limit. */
+    /** Limit to records with this GP name, CIK or CRD number. At most one of the three is set; none means no limit. */
     gp: "text",
     cik: "text",
     crd: "text",
@@ -205,7 +205,7 @@ const addedTables = {
     /** Time when every dataset and step was free of the person; null until then. */
     applied_at: "text",
   },
-  /** The last successful sync of a source, even if it changed nothing. Until one succeeds, the start of the first. */
+  /** Time of a source's last successful sync, even one without changes; before any success, the first sync's start. */
   sync: { source: "text primary key", succeeded_at: "text not null" },
 } as const;
 

@@ -43,7 +43,7 @@ export const keyRows = `
 
 export const syncRows = "select source, succeeded_at from sync";
 
-/** Account numbers in `key_change` that stand for no single account. */
+/** Special account numbers in `key_change`: one for changes that may concern any account, one for all changes. */
 export const anyAccount = -1;
 export const allChanges = 0;
 
@@ -66,7 +66,7 @@ export function watchControl(file: string, now: () => number) {
     }
   };
   const connection = naming(() => new DatabaseSync(file, { readOnly: true, timeout: 0 }));
-  // Changes when another connection commits: https://www.sqlite.org/pragma.html#pragma_data_version
+  // This number changes when another connection commits: https://www.sqlite.org/pragma.html#pragma_data_version
   const dataVersion = connection.prepare("pragma data_version");
   // Read in each turn of the event loop that has requests. Arrays are read twice as fast as objects.
   dataVersion.setReturnArrays(true);

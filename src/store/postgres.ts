@@ -77,7 +77,7 @@ const usualLimits = {
 export type SessionLimits = typeof usualLimits;
 
 /**
- * Returns the query that sets up a session. A pooler refuses settings that it does not know if they are sent when
+ * Returns the query that sets up a session. A pooler would refuse some of the settings if they were sent when
  * connecting. If a client's machine loses power, the server notices within 25 s and ends the session and its locks.
  */
 function beginSession(

@@ -30,8 +30,8 @@ const keyChanges = [
 const changedAccounts = { api_key: "new.account", account: "new.number", plan: "-1" };
 
 /**
- * `keyChanges` with a row for each account, as in PostgreSQL. Account 0 counts all changes. An account's row has the
- * count of its keys' last change, and account -1 the count of the last change that may concern all accounts.
+ * Statements that rebuild `keyChanges` with a row for each account, as in PostgreSQL. Account 0 counts all changes. An
+ * account's row has the count of its keys' last change, and account -1 that of the last change for all accounts.
  */
 const keyChangesByAccount = [
   "drop table key_change",
@@ -231,7 +231,7 @@ export function refuseOldSqlite(version = process.versions["sqlite"] ?? "none"):
   );
 }
 
-/** Returns a version as a number. A comparison by `localeCompare` would load 2 MB of rules for languages. */
+/** Returns a version as a number. A comparison by `localeCompare` would load 2 MB of language rules. */
 function asNumber(version: string): number {
   const [major = 0, minor = 0, patch = 0] = version.split(".").map((part) => Number(part) || 0);
   return (major * 1000 + minor) * 1000 + patch;

@@ -89,7 +89,7 @@ const writeLock = 7_240_318_115_002;
  * and fail after 1.5 s.
  */
 async function openPostgresStore<Tables>(url: string): Promise<Store<Tables>> {
-  // Loaded here, because an installation in files needs no connections.
+  // Loaded only here, because an installation that uses files never connects.
   const { openPool } = await import("./postgres.ts");
   const pool = await openPool(url);
   const database = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
