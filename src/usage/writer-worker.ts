@@ -29,7 +29,7 @@ async function answer(numbered: NumberedBatch): Promise<void> {
     store ??= await openStore();
     await store.write(numbered);
   } catch (error) {
-    // A code of class 22 blames the data. Tried again, it would hold up all later batches.
+    // A code of class 22 means that the data is wrong. Trying the batch again would hold up all later ones.
     outcome = postgresCodeOf(error)?.startsWith("22") === true ? "refused" : "failed";
     fault = (sqliteFault(error, usageFile(dataDir)) as Error).message;
   }
@@ -58,8 +58,8 @@ function tidy(now: number): void {
         if ((await store?.tidy(now)) === true) tidy(now);
         tidyFault = null;
       } catch (error) {
-        // The next batch meets an SQLite error again and reports it. After the next batch, a step that was only busy is
-        // tried again.
+        // An SQLite error recurs when the next batch is written, which reports it. A step that was only busy is
+        // tried again after the next batch.
         const isBusy = error instanceof StoreFault && error.kind === "busy";
         tidyFault = databaseUrl === null || isBusy ? null : (error as Error).message;
       }

@@ -98,7 +98,7 @@ export function openWriter(options: WriterOptions) {
       const reply = await thread.write(next);
       ({ fault } = reply);
       if (reply.outcome === "refused") {
-        // Said even if another fault is known, because the next batch may be written.
+        // Reported even if another fault is known, because the next batch may be written.
         isFailing = true;
         onFault(new Error(fault!));
         lose(next.batch.requests.count);
@@ -238,7 +238,7 @@ export function openKeptBatches(bytesMax: number) {
       taken = Math.min(1, batches.length);
       return batches[0];
     },
-    /** Ends an attempt to write the first batch. Drops the batch if it is over. */
+    /** Ends an attempt to write the first batch. @param isOver true to drop it, false to keep it for a retry. */
     done(isOver: boolean) {
       taken = 0;
       if (!isOver) return;

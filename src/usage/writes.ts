@@ -153,7 +153,7 @@ const addWords = `
 
 const rowOf = ({ requestId, ...others }: ChunkRequest, numbers: WordNumbers) => ({
   ...others,
-  // JSON may escape a NUL, which PostgreSQL cannot hold.
+  // JSON can represent a NUL, but PostgreSQL's text cannot contain one.
   query: others.query?.replaceAll("\0", "\uFFFD") ?? null,
   key: numbers[others.key],
   operation: numbers[others.operation],
