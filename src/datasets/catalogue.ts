@@ -21,18 +21,18 @@ export interface DatasetList {
   /** Lists all generations that `findReadable` finds, oldest first. */
   list(): Generation[];
   /**
-   * Lists versions, oldest first. In a folder, one of a version's two files is enough. Omits one that an import has
-   * yet to publish.
+   * Lists versions, oldest first. In a folder, includes a version even if one of its two files is missing. Omits a
+   * version that an import has yet to publish.
    */
   versions(): string[];
   /**
-   * Reports whether a dataset is stored, in a folder with both of its files. Returns false while its import has yet to
-   * publish it.
+   * Reports whether a dataset is stored. In a folder, both of its files must exist. Returns false while its import has
+   * yet to publish it.
    */
   has(version: string): boolean;
   /**
    * Returns a generation.
-   * @throws DatasetFault if there is none, or its facts are unreadable or name another version.
+   * @throws DatasetFault if there is none, or its facts are unreadable or do not match the version.
    */
   find(version: string): Generation;
   /** Returns a generation. Returns null if `find` throws a DatasetFault. */
@@ -250,7 +250,7 @@ function settleDraft(folder: string): void {
   const facts = readDraftFacts(folder);
   const unconfirmed = findUnconfirmed(folder);
   const current = readPointer(folder);
-  // A change that left a truncated file behind had not gone any further.
+  // If `.draft.json` is truncated, the interrupted change had not touched anything else.
   if (facts !== null) {
     const { version } = facts;
     const hasFacts = existsSync(join(folder, `${version}.json`));

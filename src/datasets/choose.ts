@@ -8,7 +8,7 @@ import { type DatasetStore, ownFormat } from "./store.ts";
 
 export interface Choice {
   version: string;
-  /** True to publish a staged dataset even if another became current since; the other's changes are lost. */
+  /** True to publish a staged dataset even if another became current after it was built. The newer changes are lost. */
   discardsNewer: boolean;
   /** True to publish even if a running server cannot read the dataset. */
   isForced: boolean;
@@ -81,7 +81,7 @@ async function makeCurrent(store: DatasetStore, generation: Generation): Promise
   return publishNext(store, { generation, path, isBaseChecked: false });
 }
 
-/** Publishes a generation, with the step from the current one to it unless that cannot be made. */
+/** Publishes a generation, together with the step from the current one if that step can be made. */
 export async function publishNext(store: DatasetStore, next: Next): Promise<Generation> {
   const list = await store.read();
   const expected = currentOrNull(list);

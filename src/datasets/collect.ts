@@ -45,7 +45,7 @@ interface CollectRequest {
   texts: TextStore;
   /** Former records of the source, to merge the delivery into; null if the delivery replaces them all. */
   former: DraftRecords | null;
-  /** Public ids of GPs and projects that a merge may link to though they were left out for suppressions. */
+  /** Public ids of GPs and projects that a merge may link to although suppressions left them out. */
   withheldIds: readonly string[];
   /** Links an entry's named GPs to GPs of other sources. */
   link: (entry: SourceEntry) => SourceEntry;
@@ -55,7 +55,7 @@ interface CollectRequest {
 
 /**
  * Collects the records of a source, merged with `former` unless that is null.
- * @returns the records. `isClaiming` is true if an entry claims ids, see former-ids.ts.
+ * @returns the records. `isClaiming` is true if an entry claims ids (former-ids.ts).
  */
 export async function collectSource({
   source,
@@ -147,7 +147,7 @@ const none: readonly never[] = [];
 
 const keyOf = (kind: RecordKind, id: string) => `${kind}\n${id}`;
 
-/** A link from a record to another, by source id, or by public id to a GP of any source. */
+/** A link from one record to another by source id, or to a GP of any source by public id. */
 interface Need {
   field: string;
   kind: RecordKind;
@@ -172,7 +172,7 @@ interface Waiting {
   place: Place;
   records: readonly DraftedRecord[];
   needs: readonly Need[];
-  /** Ids of GPs that the line only names. Such a GP exists while any line names it or links to it. */
+  /** Ids of GPs that the line only names. These GPs exist only while an accepted line names them or links to them. */
   named: readonly string[];
 }
 
@@ -293,7 +293,7 @@ function openLedger(source: string, former: DraftRecords | null, withheldIds: Re
 
 const idsOf = (records: readonly DraftRecord[]) => new Set(records.map(({ sourceId }) => sourceId));
 
-/** Returns the fault of a line that repeats the id of an earlier record. An identical line is at fault, too. */
+/** Returns the fault of a line that repeats the id of an earlier record. Even an identical line is at fault. */
 const repeatedId = (kind: RecordKind, id: string, { file, line }: Place): RecordFault => ({
   field: "id",
   reason: `'${id}' is also the id of the ${kind} at ${file}:${line}`,
@@ -380,7 +380,7 @@ function blockedWords({ record, id }: RecordName, linkers: readonly RecordName[]
   return `${record} '${id}' cannot be removed while other records name it: ${first!.record} '${first!.id}'${others}; remove or change these records too`;
 }
 
-/** Returns the records that link to each wanted record, by that record's key. Omits those to which nothing links. */
+/** Returns the linking records by the key of each wanted record. Omits wanted records to which nothing links. */
 function linkersOf(
   among: readonly DraftRecords[],
   wanted: ReadonlySet<string>,
@@ -409,7 +409,7 @@ interface Rejection extends Place {
   reason: string;
   /** Number of occurrences, above 1 only for the fault of a cell. `file` and `line` are those of the first. */
   count: number;
-  /** The first further lines with the same fault, at most 4, in any file. */
+  /** Up to 4 further lines with the same fault, in any file. */
   also?: number[];
   /** Cell that is not a known word, with a value that the mapping's `values` may give it. */
   word?: UnknownWord;

@@ -61,7 +61,7 @@ export function openCache(folder: string) {
     catalogue,
     has,
     isWhole,
-    /** Removes the file of a version unless every byte is as in its facts. */
+    /** Removes the file of a version unless its size and hash match its facts. */
     removeDamaged(version: string): void {
       const known = catalogue.findReadable(version);
       if (known === null || !isWhole(known)) rmSync(pathOf(version), { force: true });
@@ -96,7 +96,7 @@ export function openCache(folder: string) {
       const { has: isStored, added } = await read();
       for (const version of here) {
         if (isStored(version) || added.some((one) => one.version === version)) continue;
-        // A server on this folder keeps what it serves in memory until the next dataset is fetched.
+        // A server on this folder goes on serving the dataset from memory until the next one is fetched.
         if (currentOrNull(catalogue) === version) rmSync(pointer, { force: true });
         catalogue.remove(version);
       }

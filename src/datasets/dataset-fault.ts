@@ -3,7 +3,7 @@ import { readFileSync, readSync } from "node:fs";
 import { openForBlock } from "#store/whole-file.ts";
 
 /**
- * Reason of a fault:
+ * Reason for a fault:
  * - `unfit`: a dataset is missing, damaged, or otherwise unfit for the operation
  * - `full`: the disk has too little space, or a quota or a limit on file sizes was reached
  */

@@ -5,7 +5,7 @@ import { grouped } from "#words.ts";
 import { draftName, draftTextsName } from "./catalogue.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 
-/** SQLite's codes for a full disk, and for failures to write, sync or grow a file at a quota or `ulimit -f`. */
+/** SQLite's codes for a full disk, and for failing to write, sync or grow a file because of a quota or `ulimit -f`. */
 const sqliteCodes: readonly unknown[] = [13, 778, 1034, 4874];
 const systemCodes: readonly unknown[] = ["ENOSPC", "EDQUOT", "EFBIG"];
 

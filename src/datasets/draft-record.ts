@@ -14,13 +14,13 @@ import type { KeptText } from "./text-store.ts";
 export interface DraftRecord {
   source: string;
   sourceId: string;
-  /** Public id; a GP or principal may get an older one instead, see former-ids.ts. */
+  /** Public id; a GP or principal may get an older one instead (former-ids.ts). */
   id: string;
   /** Text that the display order compares before the id. */
   sortKey: string;
   /** Former ids of a delivered GP and claimed ids of a GP or principal, as the source writes them. */
   formerIds: readonly string[];
-  /** Number under which the text store keeps the record's links and the JSON of its own part, see render.ts. */
+  /** Number under which the text store keeps the record's links and the JSON of its own part (render.ts). */
   text: KeptText;
 }
 
@@ -52,7 +52,7 @@ export function readLinks(text: string): StoredLinks {
 export interface DraftedRecord
   extends Omit<DraftRecord, "source">, Pick<StoredLinks, "gps" | "projects"> {
   kind: RecordKind;
-  /** True if the record claims to be from another source. */
+  /** True if the record states a source other than the imported one. */
   isForeign: boolean;
 }
 
@@ -118,8 +118,8 @@ export function displayOrderOf(kind: RecordKind) {
 const outOfOrder = /[\ud800-\uffff]/;
 
 /**
- * Returns a string that compares like the UTF-8 bytes of the given text. JavaScript compares UTF-16 code units, so that
- * surrogates (U+D800 to U+DFFF) come before U+E000 to U+FFFF. The two ranges therefore change places.
+ * Returns a string that compares like the UTF-8 bytes of the given text. JavaScript compares UTF-16 code units, which
+ * puts surrogates (U+D800 to U+DFFF) before U+E000 to U+FFFF. The two ranges therefore change places.
  */
 export function inByteOrder(text: string): string {
   if (!outOfOrder.test(text)) return text;
@@ -190,7 +190,7 @@ function externalIdsIn(lists: Readonly<Record<string, readonly string[] | undefi
   return ids;
 }
 
-/** Number of base-36 digits in an id, or 83 bits. Among a million records, two share one with a chance near 10⁻¹³. */
+/** Number of base-36 digits in an id, about 83 bits. The chance of two equal ids among a million is near 10⁻¹³. */
 const digits = 16;
 
 export function mintId(kind: RecordKind, source: string, sourceId: string): string {

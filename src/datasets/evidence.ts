@@ -1,6 +1,6 @@
 /**
  * Stores the evidence that a source gives for its records, and explains records with it. Evidence is a quotation from a
- * document, and the reason for taking or refusing it. It is not part of documents or hash, so an import that changes
+ * document, and the reason for taking or refusing it. A dataset's hash does not cover it, so an import that changes
  * only evidence publishes nothing. Each record's evidence has its own checksum, which every read verifies.
  */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";

@@ -9,7 +9,7 @@ export type Follower = ReturnType<typeof followCurrent>;
 
 interface FollowRequest {
   catalogue: Catalogue;
-  /** Load started in advance, for the generation that was current then. */
+  /** Load started in advance, of the generation that was current at that time. */
   ahead?: Load | null;
   onModel: (model: ReadModel, from: LoadOrder) => void;
   /** Called when a generation cannot be served, unless the fault equals the last one. The previous generation stays. */

@@ -1,5 +1,5 @@
 /**
- * Keeps a server's folder in step with the shared datasets, in a worker: fetches new ones, and points at the current
+ * Keeps a server's folder in sync with the shared datasets, in a worker: fetches new ones, and points at the current
  * one.
  */
 import { randomUUID } from "node:crypto";
@@ -153,7 +153,7 @@ export function followShared(request: FollowRequest) {
   const closing = new AbortController();
   const { signal } = closing;
   let state: Kept | null = null;
-  /** Publications last written to the folder's list; undefined until then. */
+  /** Publications last written to the folder's list; undefined before the first write. */
   let listed: readonly Publication[] | undefined;
   /** Time of the next attempt to fetch what the folder lacks; Infinity if none is due before the datasets change. */
   let fetchAt = Infinity;

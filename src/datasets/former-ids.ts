@@ -1,7 +1,7 @@
 /**
  * Keeps public ids valid when GPs turn out to be the same: the oldest id stays, and the others lead to it. A source
  * chooses one of two ways. It may name former ids, which then lead to the GP for good. Or its GPs and principals claim
- * every source id that they could have had, and each import decides anew which record an id leads to.
+ * every source id that they could have had, and each import decides again which record an id leads to.
  */
 import { namedGpPrefix } from "#records/canonical.ts";
 import type { RecordKind } from "#records/kinds.ts";
@@ -55,7 +55,7 @@ const claimants = ["gp", "principal"] as const;
 
 /**
  * Settles the ids of a source with claims. A record keeps the oldest published id among those that it claims, and its
- * other published ids lead to that one. An id that no record claims leads where it led before, or where that leads now.
+ * other published ids lead to that one. A former id that no record claims keeps its target, or leads where that now leads.
  * @param published ids published so far, with the time of their first publication. Receives missing former ids.
  * @returns every former id with the id that it leads to.
  */
@@ -158,7 +158,7 @@ function merge(
           `GPs ${rival} both claim the id ${id}, as their own or in \`former_ids\`. Nothing was published. Remove this id, or the source's id for it, from the \`former_ids\` of one GP, or leave that GP out.`,
         );
     }
-    // The sort is stable, so that among ids of the same age the GP's own stays.
+    // The sort is stable, so the GP's own id stays if another is equally old.
     const [oldest = gp.id, ...others] = ids.toSorted((a, b) => compare(sinceOf(a), sinceOf(b)));
     gp.id = oldest;
     for (const other of others)
@@ -175,7 +175,7 @@ export const formerIdsOf = (
 ): ReadonlyMap<string, readonly string[]> =>
   Map.groupBy([...leads.keys()].toSorted(), (id) => leads.get(id)!);
 
-/** Notes that a record claims an id. @returns both records in words if another one claims it, too; else null. */
+/** Notes that a record claims an id. @returns both records in words if another one claims it too, otherwise null. */
 function claim(
   claimedBy: Map<string, DraftRecord>,
   id: string,

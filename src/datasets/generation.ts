@@ -101,7 +101,7 @@ export interface Generation {
   /** Importer's report on the last import of each source, by source. Some importers make none. */
   reports: Record<string, object>;
   built_at: string;
-  /** Version that was current at the build, whose sources were carried over unless replaced. Null if none was current. */
+  /** Version that was current at the build; null if none was. Its sources were carried over unless replaced. */
   built_from: string | null;
   /** Time when it last became current; null if it was never published. */
   published_at: string | null;

@@ -38,7 +38,7 @@ interface ReadStep {
   changes: readonly Difference[];
   /** Returns the lines of the changes with the given numbers, in the same order. */
   lines(numbers: readonly number[]): string[];
-  /** Returns what `openDeparted` opens. Returns null if the dataset before the step is gone or cannot be read. */
+  /** Opens the records that the step removed or merged. Returns null if the dataset with them is gone or unreadable. */
   departed(): ReadModel | null;
 }
 
@@ -361,7 +361,7 @@ function rowsOf(db: DatabaseSync, records: readonly Difference[]): EachKind<Row[
 const gpsIn = (document: string): string[] =>
   (JSON.parse(document) as { gps: { id: string }[] }).gps.map(({ id }) => id);
 
-/** Returns publications since a moment or after a version, except the base. Returns null if none has the version. */
+/** Returns publications from a time on, in ms since 1970, or after a version. Returns null if none has the version. */
 export function publicationsSince(
   publications: readonly Publication[],
   since: number | string,

@@ -4,7 +4,7 @@ import { fold } from "#records/fold.ts";
 import { splitName } from "#records/legal-forms.ts";
 import type { Previous } from "./previous.ts";
 
-/** Basis and confidence of a link by name alone. A project's state proves nothing about the firm's. */
+/** Basis and confidence of a link by name alone. A project's state is not compared: a firm may build in others. */
 const unsure = { basis: "named_sponsor", confidence: 0.6 } as const;
 
 /** Opens the GPs of the given sources in the previous generation. */

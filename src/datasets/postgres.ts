@@ -35,8 +35,8 @@ import {
 import type { Instance, OpenStore, SeenInstance, StoreOrder } from "./store.ts";
 
 /**
- * The datasets of several machines. Promises reject with a StoreFault if the database is unreachable: within 2 s and as
- * `busy`, unless the call transfers a file.
+ * The datasets of several machines. Promises reject with a StoreFault if the database is unreachable: within 2 s, or
+ * within 30 s if the call transfers a file.
  */
 export interface SharedStore extends OpenStore {
   read(): Promise<Kept>;
@@ -180,7 +180,7 @@ export function openSharedStore(
   const pullStep: SharedStore["pullStep"] = (path, from, to, signal) =>
     transferring((session) => pullFile(session, stepName(from, to), path), signal);
 
-  /** Replaces the list `noted` of publications by `kept`. Deletes steps that `kept` lacks, here and in the database. */
+  /** Replaces the list of publications, `noted`, with `kept`. Deletes steps not in `kept`, here and in the database. */
   async function keepSteps(
     noted: readonly Publication[],
     kept: readonly Publication[],
@@ -300,7 +300,7 @@ export function openSharedStore(
 interface SharedState extends Pick<Kept, "change" | "added" | "readAt"> {
   /** Current version; null if there is none. */
   current: string | null;
-  /** Datasets without those that are only added, oldest first. */
+  /** Datasets except those in `added`, oldest first. */
   generations: readonly Generation[];
 }
 
@@ -331,7 +331,7 @@ export async function listPublications({ query }: Query): Promise<Publication[]>
   return row!.publications.map(withAllStepCounts);
 }
 
-/** Returns the shared datasets. Those that are only added are in `added` alone. */
+/** Returns the shared datasets. Only `added` has those that are about to be published. */
 function keptOf({ folder, pathOf }: Catalogue, state: SharedState): Kept {
   const { change, current, generations, added, readAt } = state;
   const findReadable = (version: string | null) =>
@@ -356,11 +356,11 @@ function keptOf({ folder, pathOf }: Catalogue, state: SharedState): Kept {
   };
 }
 
-/** Finds a dataset, even one that is only added. */
+/** Finds a dataset, even one in `added`. Returns null if there is none. */
 const findAny = ({ added, findReadable }: Kept, version: string): Generation | null =>
   added.find((one) => one.version === version) ?? findReadable(version);
 
-/** Returns the fault for a dataset that another command, which took the lock, removed before it could be published. */
+/** Returns the fault for a dataset that another command removed before its publication, because the lock was lost. */
 const lockLost = (version: string, place: string) =>
   new DatasetFault(
     `${version} was not published: this command lost its lock, and another command has removed the dataset since. The lock ends with its connection to ${place}, which a restart of the server, a failover, its idle_session_timeout or a firewall may have closed. Prevent that, then run the command again.`,
@@ -454,8 +454,8 @@ async function lockImports(url: string): Promise<() => Promise<void>> {
 }
 
 /**
- * SQL that finds the holder. A holder takes the lock as its session starts, so `since` is the start of the session. It
- * is null if this role is not allowed to see the session of another role.
+ * SQL that finds the lock's holder. A holder takes the lock as its session starts, so `since` is the session's start.
+ * It is null if this role is not allowed to see the session of another role.
  */
 const holderSql = `
   select replace(a.application_name, 'gp-records ', '') as name, ${timeText("a.backend_start", "since")}

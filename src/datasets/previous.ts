@@ -63,7 +63,7 @@ export function openPrevious(generation: DatabaseSync | null) {
           ids.set(id, since);
       return ids;
     },
-    /** Returns the ids of GPs and projects that were left out for suppressions. Earlier programs wrote none. */
+    /** Returns the ids of GPs and projects that suppressions left out. Earlier programs wrote none. */
     withheldIds: () =>
       hasTable(db, "withheld_id")
         ? Array.from(arraysOf<[string]>(db, "select id from withheld_id"), ([id]) => id)

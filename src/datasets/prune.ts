@@ -16,7 +16,7 @@ export interface PruneOrder {
 }
 
 export interface Pruned {
-  /** Generations that were removed, or would be without a dry run, oldest first. */
+  /** Generations that were removed, oldest first; in a dry run, those that would be. */
   removed: Generation[];
   /** Generations that only a pin kept. */
   pinned: Generation[];

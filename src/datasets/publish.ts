@@ -62,7 +62,7 @@ export interface ImportRequest extends Guards {
   isStaged?: boolean;
   /** People to keep out of the dataset. */
   suppressions: readonly Suppression[];
-  /** Remembers GPs that limits of suppressions newly cover, if any, before the draft is written; not in a dry run. */
+  /** Remembers GPs that limits of suppressions newly cover. Called if there are any, except in a dry run. */
   rememberGps: (covered: CoveredGps) => Promise<unknown>;
   nowMilliseconds: number;
   /** Returns figures to keep with the dataset. Called after all entries have been read. */
@@ -146,7 +146,7 @@ interface Written extends Pick<Generation, "reports"> {
 }
 
 /**
- * Writes a draft, verifies it, and publishes or stages it. Only writes it in a dry run, or if its `meta` is null.
+ * Writes a draft, verifies it, and publishes or stages it. Stops after writing in a dry run, or if `meta` is null.
  * @throws DatasetFault as `importSource` does. If anything fails, the current dataset stays as it is.
  */
 export async function makeNext<W extends Written>(
@@ -303,7 +303,7 @@ const sum = (counts: Record<RecordKind, number>) =>
   Object.values(counts).reduce((a, b) => a + b, 0);
 
 /**
- * Reason of a refusal:
+ * Reason for a refusal:
  * - `rejections`: more lines were rejected than allowed
  * - `empty`: no record of the source would be left, and that is not allowed or lines were rejected
  * - `shrunk`: the source would lose more of its records than allowed

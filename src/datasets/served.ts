@@ -89,8 +89,8 @@ export function indexChecksum(arrays: Iterable<StoredArray>): string {
 }
 
 /**
- * Maximum number of documents in a piece. SQLite joins so many almost as fast as it reads one. They fit in the CPU
- * cache.
+ * Maximum number of documents in a piece. SQLite joins this many almost as fast as it reads one, and they fit in the
+ * CPU cache.
  */
 const documentsOfPiece = 256;
 

@@ -38,7 +38,7 @@ export function startLoad(order: Loading) {
 
 /**
  * Starts to load the current generation before anything needs it. Returns null if there is none, or if the pointer or
- * its facts cannot be read.
+ * the generation's facts cannot be read.
  */
 export function loadAhead(catalogue: Catalogue): Load | null {
   try {

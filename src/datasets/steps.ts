@@ -267,8 +267,8 @@ export function lineOf(one: Difference, comparison: Comparison, { isWhole = fals
 }
 
 /**
- * Returns the JSON of the differing members, without braces. Adds the whole record if asked to, or if names or order of
- * members differ.
+ * Returns the JSON of the differing members, without braces. Adds the whole record if `isWhole` is true, or if the
+ * names or the order of the members differ.
  */
 function changedMembers(beforeText: string, afterText: string, isWhole: boolean): string {
   const before = JSON.parse(beforeText) as Members;

@@ -1,5 +1,5 @@
 /**
- * Datasets as commands, and the thread that follows a database, use them: in a folder of one machine, or in PostgreSQL
+ * Datasets for commands, and for the thread that follows a database: in a folder of one machine, or in PostgreSQL
  * (`postgres.ts`). A server reads its folder directly (`follow-current.ts`).
  */
 import { rmSync } from "node:fs";
@@ -78,7 +78,7 @@ export interface DatasetStore {
   /** Adds a draft, whole or not at all. @returns the path where its file is afterwards. */
   add(draft: Draft): Promise<string>;
   /**
-   * Makes a version current. A draft that was added without staging is not listed until then.
+   * Makes a version current. A draft that was added without staging is listed only afterwards.
    * @param expected version that the caller believes to be current; null if there is none or the pointer is damaged.
    * @param step step from the expected version to the new one; null if there is none.
    * @throws DatasetFault if the expected version is not current, or the new one is gone.
@@ -94,8 +94,8 @@ export interface DatasetStore {
    */
   forgetSteps(): Promise<void>;
   /**
-   * Deletes the steps that `isMeant` selects by their file, unreadable steps, and steps of no publication. Clients that
-   * follow changes then read all records again.
+   * Deletes the steps that `isMeant` selects by their file, unreadable steps, and steps that no publication has.
+   * Clients that follow changes then read all records again.
    */
   removeSteps(isMeant: (path: string) => Promise<boolean>): Promise<void>;
   /** Checks the whole content of a version. */
@@ -132,7 +132,7 @@ export interface StoreOrder extends Pick<DatasetStore, "folder" | "changesDays" 
 export function openFolderStore({ folder, changesDays, warn, now }: StoreOrder): OpenStore {
   const catalogue = openCatalogue(folder);
   const publications = openPublications(folder);
-  /** Drafts to be published without staging. Their files are not moved until then. */
+  /** Drafts to be published without staging. Only their publication moves their files. */
   const added = new Map<string, Draft>();
   const list = () => publications.list(catalogue.currentVersion());
 
@@ -188,7 +188,7 @@ export function openFolderStore({ folder, changesDays, warn, now }: StoreOrder):
     },
     async remove(version) {
       const draft = added.get(version);
-      // The file may be elsewhere or gone: a failed publication may have named or removed it.
+      // The file may be elsewhere or gone: a failed publication may have renamed or removed it.
       if (draft !== undefined) return rmSync(draft.path, { force: true });
       if (currentOrNull(catalogue) === version) throw isCurrentDataset(version);
       catalogue.remove(version);

@@ -63,7 +63,7 @@ export function writeArrays(db: DatabaseSync, all: Iterable<StoredArray>): void 
   for (const { name, element, bytes } of all) insert.run(name, element, bytes);
 }
 
-/** Returns the stored arrays one by one, in the order of their writing. @param like SQL pattern of their names. */
+/** Yields the stored arrays in the order in which they were written. @param like SQL pattern of their names. */
 export const readArrays = (db: DatabaseSync, like = "%") =>
   db
     .prepare("select name, element, bytes from array where name like ? order by rowid")

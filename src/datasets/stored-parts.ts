@@ -11,8 +11,8 @@ import { hashFile } from "./dataset-hash.ts";
 import type { Generation } from "./generation.ts";
 
 /**
- * Limits for sessions that transfer parts, in ms. A part, or a transaction with all parts, may take long on a slow
- * network.
+ * Limits for sessions that transfer parts, in ms; 0 means no limit. A part, or a transaction with all parts, may take
+ * long on a slow network.
  */
 export const partLimits = { answer: 30_000, statement: 0, idleInTransaction: 60_000 };
 
@@ -70,7 +70,7 @@ const selectPartSql = "select bytes from dataset_part where name = $1 and number
 
 /**
  * Stores the file of a dataset, and then its facts.
- * @throws DatasetFault if its version is already stored, or the file is not as in its facts.
+ * @throws DatasetFault if its version is already stored, or the file does not match its facts.
  */
 export async function pushDataset(
   session: PostgresSession,

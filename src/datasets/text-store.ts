@@ -32,7 +32,7 @@ const numbersOfPlace = 4;
 
 /**
  * Opens a text store.
- * @param path file for texts that exceed the memory, created if needed and removed by `clear`.
+ * @param path file for full packs beyond `bytesMax`, created if needed and removed by `clear`.
  * @param bytesMax maximum number of bytes of full packs in memory.
  */
 export function openTextStore(path: string, bytesMax = memoryBytesMax) {

@@ -28,12 +28,12 @@ const sampleSize = 1000;
 const hashBytes = 16;
 
 /**
- * Number of documents read together. The text of most batches is below 128 KiB: V8 frees longer texts later, so
- * that an import would take 30 MB more.
+ * Number of documents read together. The text of most batches is below 128 KiB: V8 frees longer texts later, so an
+ * import would take 30 MB more.
  */
 const batchSize = 128;
 
-/** Verifies a generation's file. @throws DatasetFault that names the fault. Advice follows if the file is damaged. */
+/** Verifies a generation's file. @throws DatasetFault that names the fault, followed by `advice` if it is damaged. */
 export function verifyGeneration(path: string, advice = ""): void {
   const { db, meta } = openGeneration(path);
   using _ = db;
@@ -168,7 +168,7 @@ type DocumentRow = readonly [
   bytes: number,
 ];
 
-/** Columns of a `DocumentRow`. Hashes are read together, because 65,000 strings take several times as long to make. */
+/** Columns of a `DocumentRow`, which omit the hash: reading a batch's hashes as one piece is several times as fast. */
 const documentColumns = "position, id, updated_at, own_length, octet_length(document)";
 
 /** A stored document in the bytes of a batch. */
@@ -187,7 +187,7 @@ interface StoredDocument {
 
 const textOf = ({ bytes, start, end }: StoredDocument) => bytes.toString("utf8", start, end);
 
-/** Reports whether id and time match the row, and the document's own members end where the row says. */
+/** Reports whether the id and time match the row, and the document's own members end where the row says. */
 function isPlaced(
   [, id, updatedAt, ownLength, length]: DocumentRow,
   { characters, start, tail }: StoredDocument,

@@ -236,7 +236,7 @@ function finderIn(value: unknown): (one: Sought) => boolean {
     else if (typeof part === "object" && part !== null) Object.values(part).forEach(gather);
   };
   gather(value);
-  // No name contains two spaces, so none matches across two texts.
+  // No name contains two spaces in a row, so none matches across two texts.
   const all = ` ${texts.join("  ")} `;
   return ({ name }) => all.includes(name);
 }
