@@ -59,7 +59,7 @@ export interface Documents {
 export const documentCount = ({ ownLengths }: Pick<DocumentPlaces, "ownLengths">) =>
   ownLengths.length;
 
-/** Returns the places of documents that are stored one after another. @param lengths of the documents, in bytes. */
+/** Returns the places of documents that are stored one after another. @param lengths their sizes, in bytes. */
 export function placeDocuments(lengths: Uint32Array, ownLengths: Uint32Array): DocumentPlaces {
   const starts = new Float64Array(lengths.length + 1);
   lengths.forEach((length, i) => (starts[i + 1] = starts[i]! + length));

@@ -16,7 +16,7 @@ export function dateKey(text: string): number {
 /** Returns the first day of a key's year or month, and the day of any other key. */
 export const firstDay = (key: number) => dayIn(key, 101, 1);
 
-/** Returns the last day in the same way. Every month counts as ending on the 31st. */
+/** Returns the last day of a key's year or month, and the day of any other key. Months count as ending on the 31st. */
 export const lastDay = (key: number) => dayIn(key, 1231, 31);
 
 function dayIn(key: number, ofYear: number, ofMonth: number): number {

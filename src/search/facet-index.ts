@@ -94,7 +94,7 @@ export interface Miss {
   kind: RecordKind;
   parameter: string;
   value: string;
-  /** Value as it was sought, usually folded; empty if it has no character to search for. */
+  /** Folded value, or a record's id as given; empty if the value has no letter or digit. */
   folded: string;
 }
 
@@ -132,7 +132,7 @@ export const openValueSets = (index: FacetIndex, missed: Missed, count: number):
   ),
 });
 
-/** Returns a `find`. @param carriers records of each value. @param numbersOf returns numbers of requested values. */
+/** Makes a `find` function. @param carriers records of each value. @param numbersOf returns the values' numbers. */
 function openFind(
   carriers: Lists,
   count: number,
@@ -165,7 +165,7 @@ export function longestSpellings(index: FacetIndex): string[] {
   return [...new Set(inOrder.map(({ shown }) => shown))];
 }
 
-/** Functions that return a text in the form in which it is compared with others. */
+/** Functions that normalize a text for comparison. */
 const comparable: Readonly<Record<"digits" | "id", (text: string) => string>> = {
   digits: (text) => text.replaceAll(/[^0-9]/g, "").replace(/^0+/, ""),
   id: (text) => text,

@@ -15,10 +15,7 @@ export type GpFilter = { gp_name?: string | undefined } & {
 /** Records that satisfy a filter. The sets are valid until the next search. */
 export interface Found {
   all: Combination;
-  /**
-   * The same records in parts, in the usual order. GPs found by name have a part for each rank that may occur, the best
-   * first.
-   */
+  /** Disjoint parts of `all`, in the order of results: GPs found by name have a part for each rank, the best first. */
   ranks: readonly Combination[];
   /** Names, values and ids in the filter that match nothing. Ranges are never listed. */
   misses: Miss[];
@@ -34,7 +31,7 @@ export const missedName = (value: string, folded: string): Miss => ({
   folded,
 });
 
-/** Returns records as `Found` has them. @param ranked sets of each rank, the best first. @param each as in `all`. */
+/** Makes `all` and `ranks` of a `Found`. @param ranked sets of each rank, the best first. @param each as in `all`. */
 export const inRanks = (
   ranked: readonly (readonly Bitset[])[],
   each: Combination["each"] = [],

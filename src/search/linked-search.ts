@@ -69,7 +69,7 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
   };
 }
 
-/** Maximum number of entries in lists kept for rare words, or for a facet's values, per link of a GP to a record. */
+/** Maximum number of kept entries for all words, or for all values of a facet, per link of a GP to a record. */
 const entriesOfLink = 2;
 
 /**

@@ -69,7 +69,7 @@ export function openLists() {
   };
 }
 
-/** Returns for each item below `count` the numbers of the lists that contain it. @param order lists by new number. */
+/** Returns, for each item below `count`, the lists that contain it. @param order lists in order of new numbers. */
 export function invertLists(
   { starts, items }: Lists,
   count: number,
@@ -127,7 +127,7 @@ export function emptyUnion({ sets, own }: Union): void {
   sets.length = 1;
 }
 
-/** Divisor: a list with over 1/128 of all positions is long. Its set is at most 4 times as large, but far faster. */
+/** Divisor: a list with over 1/128 of all positions is long. A set is at most 4 times as large, but far faster. */
 const positionsOfList = 128;
 
 export const isLong = (length: number, size: number): boolean => length * positionsOfList > size;

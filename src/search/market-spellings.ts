@@ -46,8 +46,8 @@ export const nameOfMarket = (model: Model, title: string): string =>
   getOrCompute(known, model, nameMarkets).get(fold(title)) ?? title;
 
 /**
- * Names each market after its first city and state if no other market has that spelling, and otherwise by its title. If
- * several titles have the same folded form, the first is used.
+ * Names each market by its first city and state, or by its title if another market also has that spelling. If several
+ * titles have the same folded form, the first is used.
  * @returns folded title → name of the market.
  */
 function nameMarkets(model: Model): ReadonlyMap<string, string> {

@@ -40,7 +40,7 @@ export interface Match {
   runnerUp: MatchedGp | null;
 }
 
-/** Numbers of public registers that decide a match. */
+/** Public registers whose numbers decide a match. */
 const registers = ["crd", "cik"] as const;
 
 /** Minimum likeness of a similar name. Equal names have 1. */
@@ -49,13 +49,13 @@ const likenessMin = 0.65;
 const typoLikenessMin = 0.85;
 /** Minimum lead in likeness of the best name over the second. */
 const leadMin = 0.04;
-/** Maximum number of similar names to compare letter by letter, for the core and for the whole name each. */
+/** Maximum number of suggestions to compare letter by letter for a whole name, and again for its core. */
 const comparedMax = 6;
 
 interface Candidate {
   position: number;
   gp: Gp;
-  /** From 0 to 1: 1 for the same name apart from its legal form. */
+  /** Likeness of the names, from 0 to 1; 1 if they differ at most in legal form. */
   likeness: number;
   hasOtherForm: boolean;
   /** Number of given places that are the GP's, less those that are not. */
@@ -65,7 +65,7 @@ interface Candidate {
 
 /**
  * Yields the match of each name, in order. First reads the CRD or CIK numbers of all GPs if the list gives any.
- * Yields null about every millisecond meanwhile, so that the caller may pause there.
+ * Yields null about every millisecond meanwhile, so that the caller can pause.
  */
 export function* matchList(model: ReadModel, list: readonly WantedGp[]): Generator<Match | null> {
   for (const register of registers)
@@ -179,7 +179,7 @@ const likenessOf = (a: string, b: string): number =>
 /** Returns the positions of the GPs with a name of this core, whatever its legal form. */
 function gpsNamed({ parts: { names } }: ReadModel, { core }: NameParts): number[] {
   const { first, later } = names.gpsOfWord;
-  // A form within a name may be written otherwise in the index. The first word is never taken as one.
+  // A legal form within a name may be spelled differently in the index. The first word is never a legal form.
   const sought = core.split(" ").filter((word, i) => i === 0 || !isLegalForm(word));
   const lists = sought.map((text) => {
     const word = indexOfText(names.words, Buffer.from(text));
@@ -193,7 +193,7 @@ function gpsNamed({ parts: { names } }: ReadModel, { core }: NameParts): number[
   const isNamed = (gp: number) => {
     for (let name = names.firstNameOfGp[gp]!; name < names.firstNameOfGp[gp + 1]!; name++) {
       const [start, end] = [starts[name]!, starts[name + 1]!];
-      // Most names begin otherwise. The second word opens a name that begins with `the`.
+      // Most names begin with another word. The second word opens a name that begins with `the`.
       if (items[start] !== opening && items[start + 1] !== opening) continue;
       const words = Array.from(items.subarray(start, end), (word) => textAt(names.words, word));
       if (splitName(words.join(" ")).core === core) return true;

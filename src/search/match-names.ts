@@ -1,4 +1,4 @@
-/** Finds the GPs, or other records, whose names match a folded query, and how well: one union for each rank. */
+/** Finds the GPs, or other records, whose names match a folded query. Each rank, from best to worst, has a union. */
 import {
   addBit,
   addBits,
@@ -39,8 +39,8 @@ const openNames = (index: NameIndex, gpCount: number) => ({
 });
 
 /**
- * Opens the search by name. The search returns the records that match a folded text, as sets for each rank that may
- * have any. A record is in its best rank, and perhaps also in worse ones.
+ * Opens the search by name. The search returns the records that match a folded text, as sets by rank, best first. Ranks
+ * without records are left out. A record is in its best rank, and perhaps also in worse ones.
  * @param index names of GPs, or of any other kind of record.
  */
 export function openNameSearch(index: NameIndex, count: number) {
@@ -173,7 +173,7 @@ function rankOf(index: NameIndex, name: number, matches: readonly WordMatch[]): 
   return best;
 }
 
-/** Reports whether the sought words after the first stand from `at + 1` on. The last may be the start of a word. */
+/** Reports whether the other sought words follow the word at `at`. The last may be only the start of a word. */
 function followsFrom(items: Uint32Array, at: number, matches: readonly WordMatch[]): boolean {
   const last = matches.length - 1;
   for (let i = 1; i < last; i++) if (items[at + i] !== matches[i]!.equal) return false;
@@ -191,7 +191,7 @@ interface WordMatch {
   /** First word that begins with the sought one; `to` is the first word after those. */
   from: number;
   to: number;
-  /** Words that contain the sought one but do not begin with it, ascending; empty if it may not occur inside a word. */
+  /** Words that contain the sought one but do not begin with it, ascending; empty unless `mayStandAnywhere`. */
   inside: readonly number[];
   /** Number of the word that equals the sought one, or -1 if there is none. */
   equal: number;
@@ -202,7 +202,7 @@ interface WordMatch {
 const lettersWithoutSpaces =
   /[[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}]&&\p{L}]/v;
 
-/** Minimum length, in code points, of a word that may occur inside another, except with `lettersWithoutSpaces`. */
+/** Minimum length, in code points, of a word to look for inside others, unless it has `lettersWithoutSpaces`. */
 const anywhereFromCodePoints = 4;
 
 export function matchWord(index: NameIndex, word: string): WordMatch {

@@ -119,9 +119,8 @@ export function openOwnValues(
 
   return {
     /**
-     * Reads the documents that have not been read yet, indexes the named values, and yields now and then. This takes
-     * about 5 µs per document. It keeps 4 bytes per text, 12 bytes per id, and 12 bytes per date or number. Several
-     * runs may overlap.
+     * Reads the documents that have not been read yet, 128 per step, and indexes the named values. This takes about
+     * 5 µs per document. It keeps 4 bytes per text, 12 bytes per id, and 12 bytes per date or number. Runs may overlap.
      */
     read,
     /** Reads and indexes the names of the records, for `named` and `similar`. */
@@ -134,7 +133,7 @@ export function openOwnValues(
         typeof asked === "string" ? dateKey(onDay(asked, day)) : asked;
       return rangeOf(name).between(end(from), end(to));
     },
-    /** Returns, for each rank that may have any, sets of records whose name has all words. Adds a miss if none has. */
+    /** Returns the records whose name has all words, as sets by rank, best first. Adds a miss if there are none. */
     named(value: string, misses: Miss[]) {
       finish(readNames());
       const text = fold(value);
@@ -178,9 +177,9 @@ export function openOwnValues(
       finish(read());
       return ids.inOrder();
     },
-    /** Returns each record's place in the order of a date or a number. Equal values share a place; -1 is no value. */
+    /** Returns each record's place in the order of a date or a number. Equal values share a place; -1 for no value. */
     places: (name: string) => rangeOf(name).places,
-    /** Returns a function for a record's number, or its date as a `dateKey`. It returns undefined if there is none. */
+    /** Returns a function that reads a record's number, or its date as a `dateKey`; undefined if it has none. */
     numberAt(name: string) {
       const { places, sorted } = rangeOf(name);
       return (position: number) => sorted[places[position]!];
@@ -212,7 +211,7 @@ function collectTexts({ of, as }: Equality<never>, missed: Missed, count: number
   };
 }
 
-/** Makes a collector of numbers. @param of returns a record's number. @param isOfDates true if `dateKey` made them. */
+/** Makes a collector of numbers. @param of returns a record's number. @param isOfDates true for values of `dateKey`. */
 function collectNumbers(
   of: (record: never) => number | null,
   isOfDates: boolean,
@@ -229,7 +228,7 @@ function collectNumbers(
   };
 }
 
-/** Returns a function that reads a record's date or number as a number. */
+/** Returns a function that reads a record's date or number as a number; null if it has none. */
 function keyOf({ of }: Range<never>): (record: never) => number | null {
   return (record) => {
     const value = of(record);

@@ -1,4 +1,4 @@
-/** Queries of a dataset in memory: which records satisfy a filter, how many they are, and how many carry a value. */
+/** Queries of a dataset in memory: which records satisfy a filter, how many there are, and how many carry a value. */
 import { setImmediate } from "node:timers/promises";
 import { declarations } from "#records/declarations.ts";
 import type { Filterable } from "#records/filterable.ts";
@@ -100,7 +100,7 @@ export interface ReadModel {
     filter: Filter,
     but?: readonly string[],
   ): number[];
-  /** Returns a function for a record's number, or its date as a `dateKey`. It returns undefined if there is none. */
+  /** Returns a function that reads a record's number, or its date as a `dateKey`; undefined if it has none. */
   numberAt(kind: RecordKind, name: string): (position: number) => number | undefined;
   /** Returns at most three similar names of GPs or values. Returns none for ids, numbers and names of other kinds. */
   suggestionsFor(miss: Miss): string[];
@@ -350,7 +350,7 @@ function pageOfAll(total: number, { limit, offset }: Bounds): Selection {
   return { total, positions, misses: [] };
 }
 
-/** Returns the place of the date of each GP's latest signal, or -1 without one. A GP's first signal is its latest. */
+/** Returns the place of each GP's latest signal date; -1 if it has no signals. A GP's first signal is its latest. */
 const latestSignals = ({ recordsOfGp: { signal } }: DatasetParts, places: Int32Array): Int32Array =>
   Int32Array.from({ length: signal.starts.length - 1 }, (_, gp) => {
     const [first, end] = [signal.starts[gp]!, signal.starts[gp + 1]!];

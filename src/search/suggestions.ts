@@ -8,7 +8,7 @@ export interface SuggestionIndex {
   shown: PackedTexts;
   /** Place of each text in display order. */
   places: Uint32Array;
-  /** Number of distinct trigrams → first text with at least as many. Two more entries follow the greatest number. */
+  /** Number of distinct trigrams, up to 2 above the most in any text → first text with at least that many. */
   firstOfCount: Uint32Array;
   /** Code points that occur, and the space, ascending. A trigram's three digits are places in this alphabet. */
   alphabet: Uint32Array;
@@ -81,7 +81,7 @@ function alphabetOf(texts: readonly string[]): Uint32Array {
 }
 
 /**
- * Adds a space at either end of a text. Returns the trigrams as numbers, in order and with repetitions.
+ * Returns the trigrams of a text with a space added at each end, as numbers, in order and with repetitions.
  * @param digitOf digit of each code point of the text. @param base number of letters in the alphabet.
  */
 function trigramsIn(folded: string, digitOf: Uint32Array, base: number): number[] {
@@ -99,8 +99,8 @@ function trigramsIn(folded: string, digitOf: Uint32Array, base: number): number[
 }
 
 /**
- * Adds a space at either end of a text. Returns its distinct trigrams as numbers. A trigram with a letter that `alphabet`
- * lacks is returned as text.
+ * Returns the distinct trigrams of a text with a space added at each end, as numbers. A trigram with a letter that
+ * `alphabet` lacks is returned as text.
  */
 function differentTrigrams(folded: string, alphabet: Uint32Array): Set<number | string> {
   const base = alphabet.length;
@@ -144,8 +144,8 @@ export function suggest(index: SuggestionIndex, folded: string, max = suggestion
 }
 
 /**
- * Yields each number of trigrams that a text may have, with the maximum that such a text may share. Numbers whose texts
- * may be the most similar come first. Of `asked` requested trigrams, `known` occur in the index.
+ * Yields each possible number of trigrams in a text, with the most that a text of this size can share with the query.
+ * Numbers that allow a higher similarity come first. Of the query's `asked` trigrams, `known` occur in the index.
  */
 function* likeliestCounts({ firstOfCount }: SuggestionIndex, asked: number, known: number) {
   const most = firstOfCount.length - 3;
