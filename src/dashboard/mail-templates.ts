@@ -73,7 +73,7 @@ export const invitationMail = (link: LinkMail, accountName: string): Mail =>
     after: notYou("expect an invitation"),
   });
 
-/** Returns the message to the holder of an address that somebody else wants to change to. */
+/** Returns the message to the holder of an address that somebody else wants for their login. */
 export const addressTakenMail = (to: string): Mail =>
   mailOf(
     to,
@@ -82,7 +82,7 @@ export const addressTakenMail = (to: string): Mail =>
     "If it was you, sign in with this address, or delete the login that uses it and then ask for the change again. If it was not you, ignore this message.",
   );
 
-/** Returns the message to the former address. An intruder who changed the address reads only mail to the new one. */
+/** Returns the message to a login's former address. An intruder who changed it reads only mail to the new one. */
 export const addressChangedMail = (to: string): Mail =>
   mailOf(
     to,

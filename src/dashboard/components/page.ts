@@ -46,7 +46,7 @@ export function accountPage(shown: Shown, { title, styles = [], main }: AccountP
 interface HeadedPage extends AccountPage {
   /** Heading; by default the title. */
   heading?: Part;
-  /** Sentences about what was done before this page, by the value of `?done=`. */
+  /** Sentences that confirm what was just done, by the value of `?done=`. */
   done?: Readonly<Record<string, string>>;
   /** Error in the sent form. */
   fault?: string | undefined;

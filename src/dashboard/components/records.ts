@@ -47,7 +47,7 @@ export function filedNote(records: readonly Sourced[]): string {
   return records.some(isFiled) ? `${subject} to the SEC, which does not review it.` : "";
 }
 
-/** Label of amounts that filings report. Nobody has checked what was paid in. */
+/** Label of amounts that filings report. Nobody has checked that they were paid. */
 export const reportedSold = "Reported sold";
 
 export const day = (date: string | null): Part => date && dayElement(date);
@@ -257,7 +257,7 @@ export type RangePlot = Readonly<{ range: string; edges?: readonly number[]; yea
 interface InBrowse<R> {
   /** Filters to offer, in order. A range is listed by its own name instead of by its two filters. */
   facets: readonly string[];
-  /** Lower ends of ranges that are offered as values. */
+  /** Lower ends that a range offers as values, by the name of the range. */
   steps?: Readonly<Record<string, readonly string[]>>;
   plots: readonly Plot[];
   columns: Readonly<Record<string, Column<R>>>;

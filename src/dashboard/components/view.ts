@@ -162,7 +162,7 @@ function marketNames(view: View, value: string): string {
 }
 
 const placeNames = ["market", "hq_city", "city", "hq_state", "state"];
-/** Maximum number of a filter's values that are named, and of filters after `with`. */
+/** Maximum number of values named for each filter, and of filters named after `with`. */
 const wordsMax = 4;
 
 /** Returns a view's filters as the end of a sentence, such as ` in Dallas with multifamily`; empty without filters. */

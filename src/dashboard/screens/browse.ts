@@ -134,7 +134,7 @@ function removals(view: View) {
 const linksLengthMax = 1500;
 /** Number of a facet's rows that are always shown. The others are collapsed. */
 const rowsAtOnce = 6;
-/** Length of a label above which it may be cut, in characters. */
+/** Maximum length of a label that is never cut, in characters. Longer labels get a title. */
 const labelLengthMax = 20;
 
 /** Number of facets that are always shown. The others are collapsed. */

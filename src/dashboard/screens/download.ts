@@ -107,7 +107,7 @@ const workbookType = "application/vnd.openxmlformats-officedocument.spreadsheetm
 
 const contactColumns = ["email", "linkedin_url"];
 
-/** Returns the columns and the records at positions, without what the reader may not see. */
+/** Returns a view's columns and its records at these positions, without what the reader may not see. */
 function seenBy(request: ReaderRequest, { kind, model }: View, positions: readonly number[]) {
   const columns = columnsOf(lists[kind]).filter(
     ({ name }) => isSignedIn(request) || !contactColumns.includes(name),

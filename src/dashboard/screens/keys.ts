@@ -314,7 +314,7 @@ async function readKeyView(request: MemberRequest, id: string): Promise<KeyView>
   return view!;
 }
 
-/** Adds the usage of each key. @param keys only the keys on the page, because each is looked up. */
+/** Returns keys with their usage. @param keys only the keys on the page, because each is looked up. */
 async function withUse(request: MemberRequest, keys: readonly ListedKey[]): Promise<KeyView[]> {
   if (keys.length === 0) return [];
   const { services, account, now } = request;

@@ -73,7 +73,7 @@ async function searchPage(request: ReaderRequest, model: ReadModel): Promise<str
   });
 }
 
-/** Returns what to show if nothing is found: searches for similar names. */
+/** Returns what to show if nothing is found, with links that search for similar names. */
 function nothing(model: ReadModel, text: string): Html {
   const near = new Set(namedKinds.flatMap((kind) => model.similarNames(kind, text)));
   const links = Array.from(near, (name) => html`<a href="${searchHref(name)}">${name}</a>`);

@@ -1,6 +1,6 @@
 /**
  * Settings: the person's address, password and signed-in browsers, the account's name, a download of all data, and the
- * ways to leave an account, close it or delete oneself.
+ * ways to leave or close the account and to delete one's login.
  */
 import { closeAccount, renameAccount } from "#accounts/accounts.ts";
 import { changePassword, confirmPassword, requestAddressChange } from "#accounts/credentials.ts";
@@ -313,7 +313,7 @@ async function deleting(request: SignedInRequest): Promise<IrreversibleStep> {
   };
 }
 
-/** Returns what happens to an account if the person is deleted, or what must be done first. */
+/** Returns what happens to an account if the person's login is deleted, or what must be done first. */
 async function fateOf(
   { services, signedIn, now }: SignedInRequest,
   { number, name }: Membership,

@@ -1,6 +1,6 @@
 /**
- * The sign-in form, the pages that mail a link to sign up or to choose a password, and the page of a link. A GET of
- * that page changes nothing. A demo shows the link itself.
+ * The sign-in form, the pages that mail a link to sign up or to choose a password, and the page that the link opens. A
+ * GET of that page changes nothing. A demo shows the link instead of mailing it.
  */
 import { requireOpenNumber } from "#accounts/accounts.ts";
 import {
@@ -285,7 +285,7 @@ export function beginWithNewPassword(
   return begin(request, signedIn, "/account/settings?done=password");
 }
 
-/** Does what a link is for, with the fields of its form. */
+/** Completes what a link is for, such as a sign-up, with the fields of its form. */
 async function complete(kind: Link["kind"], request: AccountRequest): Promise<Reply> {
   const { services, form, client, now } = request;
   const { control, passwords, mailer } = services;

@@ -104,7 +104,7 @@ function durationText(seconds: number): string {
 
 /**
  * Returns a table of totals by key or operation, or null without rows. Each name links to its requests.
- * @param names names by id; an id without a name is shown itself.
+ * @param names names by id; an id without a name is shown as it is.
  */
 function totalsTable(
   by: "key" | "operation",
@@ -130,7 +130,7 @@ function totalsTable(
     })}`;
 }
 
-/** Hues of the status classes. They differ by more than colour. */
+/** Hues of the status classes, which can be told apart without colour. */
 const hues = { "2xx": "accent", "3xx": "line-2", "4xx": "hatched", "5xx": "ink" } as const;
 
 /** Returns a plot of the bars with the finding as its title. Without requests, returns only the finding and a hint. */
