@@ -41,7 +41,7 @@ let known: readonly ReturnType<typeof readAsset>[] | undefined;
 /** Returns all assets. Reads the files only once. */
 export const readAssets = () => (known ??= names.map(readAsset));
 
-/** Returns the path under which an asset is served, such as `/assets/style.0123456789abcdef.css`. */
+/** Returns the path at which an asset is served, such as `/assets/style.0123456789abcdef.css`. */
 export const assetPath = (name: AssetName): string =>
   readAssets().find((asset) => asset.name === name)!.path;
 

@@ -313,7 +313,7 @@ interface TryIt {
 
 /**
  * Returns a request as code, a form to send it, and an example of the answer. The form is disabled until its script
- * runs, because without the script a browser cannot send the header. The field for the key has no name, so that a
+ * runs, because without the script a browser cannot send the key. The field for the key has no name, so that a
  * browser never puts the key into a URL.
  */
 const tryIt = ({ path, target, publicUrl, fields, example }: TryIt): Html =>
