@@ -122,7 +122,7 @@ export function accountUrl({ publicUrl, host }: Pick<Config, "publicUrl" | "host
 export interface OwnOrigin {
   /** Origin without a trailing slash. */
   origin: string;
-  /** Origin (and path) before links and samples on a page; never used in mail. */
+  /** Address with which links and samples on a page begin: the origin and any path. Never used in mail. */
   base: string;
   isSecure: boolean;
 }

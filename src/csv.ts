@@ -52,8 +52,8 @@ const beforeFormula = new RegExp(`[;\\t\\r\\n](?:[^\\S\\t\\r\\n]|")*(?=[${signs}
 const mustBeQuoted = /[",\r\n]/;
 
 /**
- * Writes a cell. A number stays as it is, even if it is negative. Text for which `looksLikeFormula` returns true gets
- * an apostrophe at its beginning, and another at each later place where a formula may begin.
+ * Returns a cell as CSV. A number stays as it is, even if it is negative. Text for which `looksLikeFormula` returns
+ * true gets an apostrophe at its beginning, and another at each later place where a formula may begin.
  */
 function csvCell(cell: Cell): string {
   if (cell === null) return "";

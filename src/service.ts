@@ -51,7 +51,7 @@ interface ServiceOptions {
   ahead?: Load | null;
   /** Sockets to listen on instead of HOST, PORT and ADMIN_ADDRESS. */
   passed?: PassedSockets;
-  /** Version of the program, shown to other machines. */
+  /** Version of the program, for exports and the list of instances. */
   program?: string;
 }
 
@@ -71,7 +71,7 @@ export async function openService(config: Config, log: Logger, options: ServiceO
     else log.error({ err: fault }, what);
   };
 
-  // Closes all parts again, the last first, when the service stops, or now if it cannot be opened.
+  // Closes all parts in reverse order when the service stops, or at once if it cannot be opened.
   await using opened = new AsyncDisposableStack();
   const reportKeys = report("keys", "keys cannot be read");
   const shared = databaseUrl === null ? null : await openDatabaseKeys(databaseUrl, reportKeys);
@@ -82,7 +82,7 @@ export async function openService(config: Config, log: Logger, options: ServiceO
     `Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`,
   );
   opened.defer(() => lock.release());
-  // Closed after all other parts, so that /metrics tells to the end what a stop loses.
+  // Closed after the parts below, so that /metrics shows to the end what a stop loses.
   const last = opened.use(new AsyncDisposableStack());
   const counting = {
     clock,
@@ -125,7 +125,7 @@ export async function openService(config: Config, log: Logger, options: ServiceO
       served = next;
       cache.clear();
       missed = missedContact(config, isInvented(next.parts.sources));
-      // A refused start reports the fault itself.
+      // While starting, `start` throws the fault instead, except in a demo.
       if (missed !== null && (life.state !== "starting" || config.isDemo))
         log.warn(
           `${missed.found}. For now, pages show records to members only. ${missed.mend}, and restart the server.`,
@@ -248,7 +248,7 @@ export async function openService(config: Config, log: Logger, options: ServiceO
     life.state = "closing";
     const closed = setTimeout(() => (life.state = "draining"), closingMilliseconds);
     offers?.close();
-    // The datasets are closed before the other parts, because they may take as long as the connections.
+    // The datasets are closed while the connections are, because both may take long.
     await Promise.all([drain(), datasets.close()]).finally(() => clearTimeout(closed));
   };
   let stopping: Promise<void> | undefined;
@@ -464,8 +464,8 @@ async function followDatasets(
 }
 
 /**
- * Returns the current dataset. Returns undefined if the folder names none. If the current dataset cannot be read,
- * returns only an empty version, which equals no other.
+ * Returns the current dataset. Returns undefined if the folder names none. Returns only an empty version, which equals
+ * no other, if the current dataset cannot be read.
  */
 function currentOf(catalogue: Catalogue): Partial<Generation> | undefined {
   try {

@@ -1609,7 +1609,7 @@ class _Received:
 
 OnVersionChange = Literal["fail", "restart"]
 
-# Maximum number of restarts of one listing. Datasets published faster than they are read would restart it for ever.
+# Maximum number of restarts of a listing. Datasets published faster than they are read would restart it for ever.
 _RESTARTS_MAX = 10
 
 # Number of changes per request. Up to 100 count as one request, which every quota allows.

@@ -1,7 +1,7 @@
 /**
  * `gp-records backup` saves keys, usage, and the served and pinned datasets in one file, even while servers run;
- * `gp-records restore` restores it into a folder or an empty database. Keys that are known to have been revoked since
- * stay revoked, unless `--undo-revocations` is given.
+ * `gp-records restore` restores it into a folder or an empty database. Keys known to have been revoked since the
+ * backup stay revoked, unless `--undo-revocations` is given.
  */
 import { createReadStream, statSync } from "node:fs";
 import type { Ending } from "#backups/endings.ts";

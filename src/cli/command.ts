@@ -96,7 +96,7 @@ interface Declaration<Args extends Parameters, Options extends Parameters, Resul
   json?(result: Result, input: Values<Args> & Values<Options>): unknown;
   /** Returns the text for people. A command without it prints its own output, and `--json` is not added. */
   text?(result: Result, input: Values<Args> & Values<Options>, context: CliContext): string;
-  /** Returns the error that the command fails with after its result is printed, or null. */
+  /** Returns the error that the command fails with after its result is printed. Returns null if it succeeds. */
   fault?(result: Result, context: CliContext): unknown;
   /** Reports whether standard output carries something else, so that the result goes to standard error. */
   isAside?(input: Values<Args> & Values<Options>): boolean;

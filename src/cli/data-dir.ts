@@ -1,4 +1,4 @@
-/** Opens the stores that DATA_DIR and DATABASE_URL name, and records a command's changes of datasets. */
+/** Opens the stores that DATA_DIR and DATABASE_URL name, and records a command's changes to datasets. */
 import { finishRestore } from "#backups/restore-folders.ts";
 import { type Config, readConfig } from "#config.ts";
 import { type Actor, type AuditAction, operator, writeAudit } from "#store/audit.ts";
@@ -30,7 +30,7 @@ async function withStore<S extends ControlStore | UsageStore, R>(
   }
 }
 
-/** A change of datasets, to be noted in the audit log. */
+/** A change to datasets, to be noted in the audit log. */
 export interface Change {
   action: AuditAction;
   /** The operator by default. */

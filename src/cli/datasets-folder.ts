@@ -10,7 +10,7 @@ import { sqliteFault } from "#store/store-fault.ts";
 import type { CliContext } from "./command.ts";
 import { CommandFault, exitCodes, usageFault } from "./command-fault.ts";
 
-/** Finishes a killed restore, and opens or makes the datasets folder. @throws CommandFault or StoreFault on failure. */
+/** Finishes an interrupted restore, and opens or makes the datasets folder. @throws CommandFault or StoreFault. */
 export function openDatasets(dataDir: string): Catalogue {
   const folder = join(dataDir, "datasets");
   try {
@@ -25,7 +25,7 @@ export function openDatasets(dataDir: string): Catalogue {
 export const noDataset =
   "No dataset is published yet. Publish one with 'gp-records import' or 'gp-records datasets publish'.";
 
-/** Returns the named version, or else the current one. @throws CommandFault if there is neither. */
+/** Returns the named version, or the current one. @throws CommandFault if no version is named and none is current. */
 export function chosenVersion(list: DatasetList, named: string | undefined): string {
   const version = named ?? list.currentVersion();
   if (version === null) throw new CommandFault(exitCodes.conflict, noDataset);

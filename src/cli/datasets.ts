@@ -183,7 +183,7 @@ const choose = (
     const publication = { action, subject: chosen.version };
     const cleared = await noteAndPrune(context, store, publication);
     if (isUnfit) {
-      // The dataset that was current is damaged, and this one is the way out of it.
+      // The suppressions could not be applied to the former dataset, because it is damaged.
       await applyPending(context, store);
       chosen = (await store.read()).current()!;
     }

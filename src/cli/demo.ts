@@ -134,7 +134,7 @@ export function startSecond({ environment }: CliContext, onError: (error: Error)
 /** Returns the path of the key's file. Later starts read the key there, because the store has only its digest. */
 const keyFile = (dataDir: string) => join(dataDir, "demo.key");
 
-/** Returns the key made at an earlier start, or a new one if that no longer works or its file is gone. */
+/** Returns the key made at an earlier start, or a new one if that one no longer works or its file is gone. */
 async function demoKey(control: ControlStore, dataDir: string, now: number) {
   const kept = await findKeptKey(control, dataDir, now);
   if (kept !== null) return kept;

@@ -1,4 +1,4 @@
-/** Fetches the files that a folder of public filings lacks from the SEC's servers. */
+/** Fetches from the SEC's servers the files that a folder of public filings lacks. */
 import {
   createWriteStream,
   existsSync,
@@ -108,7 +108,7 @@ export function openSource(
   };
 }
 
-/** Largest archive and largest other answer, in bytes. Real ones have a tenth at most. */
+/** Largest archive and largest other answer, in bytes. Real ones are at most a tenth as large. */
 const [archiveBytesMax, pageBytesMax] = [4 * 1024 ** 3, 64 * 1024 ** 2];
 
 /** Yields an answer's bytes. @throws Error if there are more than `max`, which could fill the memory or the disk. */
@@ -120,7 +120,7 @@ async function* bounded({ body }: Response, max: number): AsyncGenerator<Uint8Ar
   }
 }
 
-/** Reads a page. @param take throws if the page is not what it should be. */
+/** Reads a page. @param take throws if the page is not as expected. */
 const read = <T>(source: Source, url: string, what: string, take: (page: string) => T) =>
   source(url, what, async (answer) => {
     const parts = await Array.fromAsync(bounded(answer, pageBytesMax));

@@ -75,7 +75,7 @@ const options = {
 };
 
 type Given = Values<typeof args> & Values<typeof options>;
-/** Order of an import, whatever its format. */
+/** Order for an import in any format. */
 type Order = Pick<Given, "source" | keyof typeof guards> & Partial<Pick<Given, "isMerge">>;
 
 /** Output and failures of every format. */
@@ -202,7 +202,7 @@ async function suggest(
 type Imported = Awaited<ReturnType<typeof publishEntries>>;
 
 /**
- * Imports files. Loads the code for that here, so that no other command waits for it.
+ * Imports files. Loads the code that reads files only when called, so that no other command waits for it.
  * @param mapping mapping files, if any.
  * @param open called to begin reading, after this process has taken the import lock.
  */

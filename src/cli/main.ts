@@ -1,4 +1,4 @@
-/** The command line of gp-records, and the only place that calls `process.exit`. */
+/** The command line of gp-records. No other module in `src` calls `process.exit`. */
 import { withEnvironmentFile } from "#config/environment-file.ts";
 import { exitCodes } from "./command-fault.ts";
 import { onOneLine } from "./output.ts";

@@ -7,7 +7,7 @@ import { dayMilliseconds, hourMilliseconds, minuteMilliseconds } from "#store/du
 const momentShape = /^\d{4}-\d{2}-\d{2}(?:T(?:[01]\d|2[0-3]):\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
 
 /**
- * Reads a moment: a day, which means its beginning, a time, or how long ago. All times are UTC.
+ * Reads a moment: a time, a day (its beginning), or an age such as `24h`. All times are UTC.
  * @returns a function from the current time to the moment, both in ms since 1970.
  * @throws InvalidArgumentError that shows what a moment looks like. Commander puts the option's name before it.
  */

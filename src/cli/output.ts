@@ -11,7 +11,7 @@ const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202
 export const harmless = (text: string): string =>
   text.replace(obeyed, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Escapes line feeds, too, as `\n`, for text that must stay on one line. */
+/** Escapes what `harmless` does, and line feeds as `\n`, for text that must stay on one line. */
 export const onOneLine = (text: string): string => harmless(text).replaceAll("\n", "\\n");
 
 /** Maximum number of lines of a list shown to people. `--json` lists more. */

@@ -35,7 +35,7 @@ export const serveCommand = command({
     const config = demo?.demoConfig(given, context.environment) ?? given;
     const passed = passedSockets(context.environment, process.pid);
     const catalogue = openDatasets(config.dataDir);
-    // The service is loaded below, while a worker reads the dataset, and so that `--help` does not wait for it.
+    // The service is loaded only below: `--help` does not need it, and a worker reads the dataset meanwhile.
     const { loadAhead } = await import("#datasets/start-load.ts");
     const ahead = loadAhead(catalogue);
     const log = await openLog(config.logLevel);

@@ -194,7 +194,7 @@ export const auditCommands = family("audit", "show who changed what", [
 
 interface RowOutput<Row> {
   columns: readonly Column<Row>[];
-  /** Names of the columns of the table for people. */
+  /** Names of the columns in the table for people. CSV and JSON have all columns. */
   shown: readonly string[];
   /** Text for people if there are no rows. */
   none: string;

@@ -108,7 +108,7 @@ export interface StepHead {
   changes: number;
 }
 
-/** Maximum number of restarts of one listing. Datasets published faster than they are read would restart it for ever. */
+/** Maximum number of restarts of a listing. Datasets published faster than they are read would restart it for ever. */
 const restartsMax = 10;
 
 /** Number of changes per request. Up to 100 count as one request, which every quota allows. */
