@@ -3,8 +3,8 @@ import { isIP } from "node:net";
 
 /**
  * Returns an IPv4 address itself, even if it is mapped into IPv6. Returns the /64 of any other IPv6 address, because
- * anyone can get that many addresses (RFC 6177). Returns the same name for all other text, so that nonsense allows no
- * extra guesses.
+ * anyone can get that many addresses (RFC 6177). Returns `unknown` for all other text, so that nonsense allows no extra
+ * guesses.
  */
 export function clientNetwork(address: string): string {
   const family = isIP(address);
@@ -63,7 +63,7 @@ function groupsOf(address: string): number[] {
 /** Limit of a site, as a multiple of the limit of one of its 65,536 networks. */
 export const networksPerSite = 4;
 
-/** Limits the amount that each client network and each site holds at a time. @param most maximum of one network. */
+/** Limits the amount that each client network and each site holds at a time. @param most maximum for one network. */
 export function openNetworkShares(most: number) {
   const taken = new Map<string, number>();
   const add = (network: string, amount: number) => {

@@ -22,8 +22,8 @@
  * - Disk: counting goes on in memory, and up to 65,536 records wait to be written. A restart forgets waiting records.
  * - PostgreSQL or Valkey, in mode `local`: each instance counts by itself, starting from what it has admitted so far.
  *   It reconnects, charges the requests admitted meanwhile, and then shares counts again.
- * - The same, in mode `deny`: each request is refused with a 503 until the server is back.
- * - PostgreSQL: a crash loses at most the last second, as a power failure does where one process counts.
+ * - PostgreSQL or Valkey, in mode `deny`: each request is refused with a 503 until the server is back.
+ * - PostgreSQL: a crash loses at most the last second, as a power failure does if one process counts alone.
  * - Valkey: if it comes back empty, each account has its whole quota again, and the loss is reported.
  */
 import type { Quotas, WindowName } from "./policy.ts";
@@ -56,7 +56,7 @@ export interface QuotaStatus {
   readonly isPartial?: true;
 }
 
-/** Ways to count: in this process, on a shared server, or in one of two ways while that server is unavailable. */
+/** Ways to count: in this process; on a shared server; while that server is unavailable, locally or not at all. */
 export const countersModes = ["embedded", "shared", "local", "deny"] as const;
 export type CountersMode = (typeof countersModes)[number];
 

@@ -29,9 +29,9 @@ interface JournalOptions {
   dir: string;
   clock: Clock;
   /**
-   * Called with the reason when counts can no longer be read or saved. Called with null once they are saved again,
-   * unless a segment could not be read: its counts are missing until a restart. Never called after `close`. Must not
-   * throw.
+   * Called with the reason when counts can no longer be read or saved. Called once they are saved again: with null, or
+   * with the fault of an unreadable segment, whose counts are missing until a restart. Never called after `close`. Must
+   * not throw.
    */
   onFault: (fault: Error | null) => void;
 }
@@ -79,7 +79,7 @@ export function openJournal({ dir, clock, onFault }: JournalOptions) {
   backlog.flush(clock.monotonicMicroseconds());
   const timer = setInterval(() => void sync(), syncEveryMilliseconds).unref();
   return {
-    /** Requests counted by earlier runs, as `inTimeOfThisRun` returns them. */
+    /** Sorted times of the requests that earlier runs counted, by account, in µs of this run's monotonic clock. */
     past: past.times,
     /** Adds a record to the buffer. Writes the buffer if it is full. Never throws. Does nothing after `close`. */
     append(account: number, now: number): void {
@@ -106,13 +106,13 @@ export function openJournal({ dir, clock, onFault }: JournalOptions) {
   };
 }
 
-/** Opens the health of a journal. It reports that counts cannot be read or saved, and that they are saved again. */
+/** Tracks the health of a journal. Reports when counts cannot be read or saved, and when they are saved again. */
 function openHealth(folder: string, onFault: (fault: Error | null) => void) {
   let isFailing = false;
   let unread: Error | null = null;
   return {
     isFailing: () => isFailing,
-    /** Reports that a segment cannot be read, which no write mends. */
+    /** Reports that a segment cannot be read. Later writes do not end this fault. */
     reportUnread(fault: Error) {
       unread = fault;
       onFault(fault);
@@ -174,7 +174,7 @@ export function openBacklog(
     waiting.splice(0, tryToWrite(Buffer.concat(waiting), now));
   };
   return {
-    /** Writes records after the waiting ones, or lets up to `waitingMax` wait and drops the rest. Keeps only copies. */
+    /** Writes records in order. Copies those that must wait, at most `waitingMax` in all, and drops the rest. */
     add(records: Buffer, now: number) {
       const written = waiting.length === 0 ? tryToWrite(records, now) : 0;
       if (written * recordBytes === records.length) return;
@@ -353,7 +353,7 @@ function createSegment(path: string, bootId: string): Segment {
   return { path, fd, bytes: headerBytes, synced: Promise.resolve(), isInFolder: false };
 }
 
-/** Syncs everything written so far to the disk and, the first time, the folder. */
+/** Syncs everything written so far to the disk. Also syncs the folder the first time. */
 function syncSegment(segment: Segment): Promise<void> {
   const syncing = segment.synced.then(async () => {
     await syncFile(segment.fd);
@@ -391,7 +391,7 @@ function decodeRecord(segment: Buffer, at: number) {
   return { account, monotonicMicroseconds, wallMilliseconds };
 }
 
-/** Buffer for all fields of a record but its checksum. Allocated once, because every admitted request is recorded. */
+/** Buffer for all fields of a record except its checksum. Allocated once, because each admitted request is recorded. */
 const summed = Buffer.alloc(recordBytes - 4);
 
 function recordChecksum(account: number, monotonicMicroseconds: number, wallMilliseconds: number) {

@@ -27,7 +27,7 @@ export const mcpMessages: KeyedPolicy = { name: "mcp-messages", quota: 120, wind
 export type KeyedLimit<Name extends string | number> = ReturnType<typeof openKeyedLimit<Name>>;
 
 /**
- * Opens limits for each of many names.
+ * Opens limits that count the events of each name separately.
  * @param policies limits, shortest window first.
  * @param namesMax maximum number of names in memory; beyond it, the least recently used name is dropped.
  */

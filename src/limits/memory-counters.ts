@@ -42,7 +42,7 @@ export function openMemoryCounters(clock: Clock, journal: Journal | null = null)
       append(log, now);
       forgetOne(now);
     },
-    /** Writes the journal. Never throws: the journal's `onFault` gets a fault, and no response is held back. */
+    /** Writes the journal. Never throws: a fault goes to the journal's `onFault`, and no response is held back. */
     commit(): void {
       journal?.write();
     },
@@ -55,8 +55,8 @@ export function openMemoryCounters(clock: Clock, journal: Journal | null = null)
 }
 
 /**
- * Returns a function that shrinks the log of at most one account in each call, in turn. It forgets the account if the
- * log is empty. No request pays for all accounts.
+ * Returns a function that shrinks the log of one account in each call, taking the accounts in turn. It forgets an
+ * account whose log is empty. This way, no request pays for all accounts.
  */
 function forgetter(logs: Map<number, SlidingLog>): (now: number) => void {
   let round = logs.entries();
@@ -90,7 +90,7 @@ export function openLog(windows: readonly number[], times: ArrayLike<number> = [
   return { windows, firsts: windows.map(() => 0), end: times.length, times: slots };
 }
 
-/** Returns the number of requests in a window now. `now` must never be less than in an earlier call. */
+/** Moves a window forward to `now`, and returns the number of requests in it. `now` must never decrease. */
 export function countIn(log: SlidingLog, window: number, now: number): number {
   const { end, times } = log;
   const length = log.windows[window]!;

@@ -31,7 +31,7 @@ export function inTimeOfThisRun(
         : now.monotonicMicroseconds - elapsedMicroseconds(last, now) - last.monotonicMicroseconds;
     for (let place = 0; place < content.count; place++) {
       const converted = content.monotonicMicroseconds[place]! + shift;
-      // Never later than now, because a window would count such a request for longer than its own length.
+      // Capped at now, because a window would count a request from the future for longer than its own length.
       const time = Math.min(now.monotonicMicroseconds, converted);
       if (now.monotonicMicroseconds - time >= dayMicroseconds) continue;
       collected.getOrInsertComputed(content.accounts[place]!, () => []).push(time);
@@ -66,8 +66,8 @@ interface Moment {
  * Returns the shortest time, in µs, that can have passed since the last record of another boot. Too short a time makes
  * the limits refuse for too long, at most for one window. Too long a time would give quota away.
  *
- * The wall clock gives the time to the millisecond, unless it was set back. The monotonic clock still gives a lower
- * bound then. If it is behind the last record, it was restarted, and all the time that it shows has passed since.
+ * The wall clock gives the time to the millisecond, unless it was set back. Even then, the monotonic clock gives a
+ * lower bound. If it is behind the last record, it was restarted, and all the time that it shows has passed since.
  * Otherwise it may be the same clock, because a container may get its own boot id but not its own clock. Then only the
  * difference is certain.
  *

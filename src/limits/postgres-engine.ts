@@ -11,7 +11,7 @@ import type { Engine } from "./shared-counters.ts";
 const forgetEveryMilliseconds = 600_000;
 
 /**
- * Opens an engine.
+ * Opens an engine, which connects only in `connect`.
  * @param url database, reached directly or through a session pooler.
  * @param limits waits of a session, in ms. A statement that waits longer for a row is given up, because the outage mode
  *   applies by then.

@@ -5,7 +5,7 @@ import { Problem, unavailable } from "#problems.ts";
 import type { QuotaStatus, WindowStatus } from "./counters.ts";
 import type { LimitStatus } from "./keyed-limit.ts";
 
-/** Returns the problem for a request that the counters refused. @param requests number that the request counts as. */
+/** Returns the problem for a request that the counters refused. @param requests number of requests it counts as. */
 export function quotaProblem(quotaStatus: QuotaStatus, requests = 1): Problem {
   return new Problem("quota-exceeded", quotaDetail(quotaStatus, requests), {
     "violated-policies": quotaStatus.violated,

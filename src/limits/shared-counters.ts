@@ -1,5 +1,5 @@
 /**
- * Counts for several instances in PostgreSQL or Valkey, which are engines of one interface. In an outage, each instance
+ * Counts for several instances in PostgreSQL or Valkey, each reached through an `Engine`. In an outage, each instance
  * counts by itself or refuses requests.
  */
 import { randomUUID } from "node:crypto";
@@ -17,7 +17,7 @@ export interface Engine {
   readonly groupsMax: number;
   /**
    * Opens a connection in place of the previous one, and checks that the server can count.
-   * @param onLost called once if this connection ends in any other way than by `disconnect`.
+   * @param onLost called once if this connection ends in any way other than by `disconnect`.
    * @throws StoreFault `unusable`, naming the place, if the operator must change something first; another error if the
    *   server cannot count now.
    */
@@ -84,7 +84,7 @@ export interface SharedCountersOptions {
 export interface Patience {
   /** Wait for an answer before the outage mode applies. It is a setting, so it has no default here. */
   answer: number;
-  /** Wait for a connection. If it were shorter than others' wait for PostgreSQL, each failure would hold them up. */
+  /** Wait for a connection; by default as long as other parts of the service wait for one to PostgreSQL. */
   connection?: number;
   /** Wait for a round of charges, apart from the last one. */
   charge?: number;
@@ -104,7 +104,7 @@ export async function openSharedCounters({
   patience: chosen,
 }: SharedCountersOptions) {
   const patience = { connection: 1500, charge: 1000, retry: 250, ...chosen };
-  // Every request that this instance admitted, wherever it was counted, because in an outage no account may exceed its
+  // Every request that this instance admitted, wherever it was counted, so that in an outage no account exceeds its
   // quota here.
   const own = openMemoryCounters(clock);
   const debts = openDebts(engine, clock);
@@ -309,9 +309,7 @@ interface Debt {
   accounts: { account: number; times: number[] }[];
 }
 
-/**
- * Opens the debts: requests that this instance admitted during an outage, to be charged to the shared counters later.
- */
+/** Tracks debts: requests that this instance admitted during an outage, to be charged to the shared counters later. */
 function openDebts(engine: Engine, clock: Clock) {
   const instance = randomUUID();
   /** Times of requests that are not in a numbered debt yet, by account. */
@@ -406,9 +404,9 @@ export function statusOf(
 const waitParts = 5;
 
 /**
- * Waits for a promise. Rejects if it has not settled after at least this many ms. On a busy machine this process may
- * not get to send the question or read the answer. A turn of the event loop therefore counts as at most one part of the
- * wait, however long it takes, and sockets are read once more after the last part.
+ * Waits for a promise. Rejects if it does not settle in time. The wait may exceed `milliseconds`, because on a busy
+ * machine this process may not get to send the question or read the answer. A turn of the event loop therefore counts
+ * as at most one part of the wait, however long it takes, and sockets are read once more after the last part.
  */
 export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();

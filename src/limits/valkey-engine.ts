@@ -18,14 +18,14 @@ const parts = 64;
 const lookEveryMilliseconds = 1000;
 
 interface ValkeyOptions {
-  /** Called if a server has lost its counts, such as after FLUSHALL or a restart without saved data. */
+  /** Called if a server has lost its counts, for example by FLUSHALL or a restart without saved data. */
   onEmptied?: () => void;
   /** Lua that sets `clock`, for tests only. */
   readClock?: string;
 }
 
 /**
- * Opens an engine.
+ * Opens an engine, which connects only in `connect`.
  * @param url `valkey:` or `redis:`, with TLS `valkeys:` or `rediss:`. Faults never contain its password.
  */
 export async function openValkeyEngine(
@@ -211,7 +211,7 @@ async function openConnection(url: string) {
     let isOpen = false;
     /** Reason why the connection ended. The errors of a cluster and of commands do not contain it. */
     let cause: Error | undefined;
-    /** Connects a client and uses it. @throws Error if it cannot connect, or if `disconnect` dropped it meanwhile. */
+    /** Makes a client the connection, and connects it. @throws Error if that fails, or if `disconnect` dropped it. */
     const use = async (client: Client, opened: Connection) => {
       connection = opened;
       // An error event without a listener would end this process.
@@ -223,7 +223,7 @@ async function openConnection(url: string) {
           onLost(worded(fault));
         });
       await client.connect();
-      // One reachable address of a cluster is enough.
+      // One reachable address of a cluster is enough, so faults at the others do not matter.
       cause = undefined;
       if (connection === opened) return;
       opened.destroy();
@@ -269,7 +269,7 @@ async function openConnection(url: string) {
   return {
     /** Returns the URL without user and password, with a note once it is known to be a cluster's. */
     place,
-    /** Reports whether keys of all parts may be in one call. */
+    /** Reports whether one call can use keys of all parts. */
     takesAnyKeys: () => takesAnyKeys,
     /** Connects, as `Engine.connect` does. */
     async connect(onLost: (fault: Error) => void): Promise<void> {
@@ -347,8 +347,8 @@ function withHost(address: string, host: string): Address | undefined {
 }
 
 /**
- * Reports whether keys of these parts may be in one call: all are on one server, without a proxy in front of several.
- * @throws Error if that server would refuse to count: a replica, no memory left, a user without rights.
+ * Reports whether one call can use keys of all these parts. It can on a server that is not a proxy in front of several.
+ * @throws Error if the server would refuse to count: a replica, no memory left, a user without rights.
  */
 async function probe(send: Connection["send"], ofParts: readonly number[]): Promise<boolean> {
   const keys = ofParts.map((part) => `q:{${part}}:probe`);

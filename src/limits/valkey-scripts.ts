@@ -6,7 +6,7 @@
  * Functions for one account's requests, which are stored in one string: a head of 24 bytes and a ring of times.
  *
  * head  `newest` (8 bytes, a double: µs since 1970), then four bytes each: `next`, which is the next slot to write, and
- *       the numbers of requests in minute, hour and day when the newest was added; a charge sets all to the day's
+ *       the numbers of requests in minute, hour and day when the newest was added; a charge sets all three to the day's
  * ring  5 bytes for each slot: a request's µs modulo 2^40, which is 12.7 days; `newest` completes it
  *
  * The k-th request from the end is in the slot `next - k`. Only counted requests change anything, and time never falls
@@ -98,7 +98,7 @@ const serverTime = `local time = call('TIME')
 local clock = time[1] * 1e6 + time[2]`;
 
 /**
- * Returns the script that decides groups and answers a `Decision` for each. KEYS: the account of each group. ARGV: four
+ * Returns the script that decides groups and returns a `Decision` for each. KEYS: the account of each group. ARGV: four
  * numbers for each group: its `requests`, and its quotas for minute, hour and day.
  * @param readClock Lua that sets `clock`; tests have their own.
  */
