@@ -18,14 +18,14 @@ export const bodyTooLarge = (maximum: number) =>
     { maximum },
   );
 
-/** Maximum total size of one client network's bodies in memory: 2 MiB, enough for one list to match. */
+/** Maximum total size of one client network's bodies in memory: 2 MiB, enough for one uploaded list of names. */
 const bodiesBytesMax = 32 * bodyBytesMax;
 
 /**
- * Returns a function that starts to read the body of a request whose headers have arrived. Charges a POST's body to the
- * client network's budget until the response closes, a chunked body as `maximum`. Discards the body of other methods.
- * Rejects with a Problem, and leaves the body unread, if its announced size is too large or exceeds the budget, or if
- * it is one chunked body too many. Otherwise rejects as `readBody` does.
+ * Returns a function that starts to read the body of a request whose headers have arrived. It charges a POST's body to
+ * the client network's budget until the response closes; a chunked body costs `maximum`. It discards the body of any
+ * other method. It rejects with a Problem and leaves the body unread if its announced size is too large or exceeds the
+ * budget, or if the network already sends too many chunked bodies. Later it rejects as `readBody` does.
  */
 export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {
   const shares = openNetworkShares(bodiesBytesMax);

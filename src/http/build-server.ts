@@ -298,7 +298,7 @@ function answerParserFaults(
     // The rest of the body cannot arrive, so a response that needs it never comes.
     const before = isInBody && !isAnsweredAnyway(latest) ? previous : latest;
     inTurn(socket, before, () => {
-      // A request that is answered by now must not get a second response because of a fault in its body.
+      // A request that has its response must not get a second one because of a fault in its body.
       if (isInBody && isAnsweredAnyway(latest)) socket.destroySoon();
       else endWith(socket, problemOf(error.code, isInBody));
     });

@@ -51,8 +51,8 @@ const owes = ({ isAnswering, waiting }: Connection) => isAnswering || waiting.le
  * Hands a server's requests to `handle`, its only handler. Starts at most one of a connection's waiting requests in
  * each turn of the event loop, and only once the response before it is closed. So at most one response is buffered for
  * each connection. Reads no more from a connection while its requests wait, but a single read can hold thousands of
- * requests. Once `waitingMax` or `waitingMaxOfAll` requests wait, a connection that gets another ends with the response
- * to the last one accepted (RFC 9112 §9.3.2).
+ * requests. Once `waitingMax` or `waitingMaxOfAll` requests wait, a connection that gets one more ends with the
+ * response to the request before it (RFC 9112 §9.3.2).
  * @param takeChunked takes a share for a chunked body. Returns a function that gives it back; null if none is left.
  * @param lingerMilliseconds time for a client to read the last response and close its side.
  */
@@ -96,7 +96,7 @@ export function watchConnections(
     const giveBack = connection.chunked?.giveBack ?? takeChunked(request);
     if (giveBack === null) return false;
     connection.chunked = { request, giveBack };
-    // Given back in a later turn of the event loop, so that no other connection brings as many chunks in this one.
+    // Given back in a later turn of the event loop, so that each turn parses chunks from one connection of a network.
     const end = () => connection.chunked?.request === request && endChunked(connection);
     request.once("end", () => setImmediate(end));
     return true;
@@ -145,7 +145,7 @@ export function watchConnections(
       return true;
     });
     // Node resumes the socket after each response, even if it was paused here. It must stay paused while requests wait
-    // or bytes are to stay unread, until the last response is sent.
+    // or bytes must stay unread, until the last response is sent.
     socket.on("resume", () => {
       const isEarly = connection.waiting.length > 0 || unread.has(socket);
       if (isEarly && !socket.writableEnded) socket.pause();
@@ -245,7 +245,7 @@ function stopParsing(socket: Socket, isEnough: (request: IncomingMessage) => boo
   parser.onIncoming = (request, keepAlive) => {
     const isOver = isEnough(request);
     if (isOver || request.method === "CONNECT") {
-      // Otherwise Node would copy the whole read, for another protocol.
+      // Otherwise Node would copy all that was read, to hand it to another protocol.
       request.upgrade = false;
       leaveUnread(socket);
     }
@@ -356,7 +356,7 @@ interface Mark {
 }
 
 /**
- * Returns a function that disconnects slow readers. The caller calls it regularly.
+ * Returns a function that disconnects slow readers, to be called every `lookEveryMilliseconds`.
  * @param now returns monotonic milliseconds.
  */
 export function watchSlowReaders(

@@ -149,7 +149,7 @@ const isCall = (message: unknown): boolean =>
 
 /**
  * Records a tool call in the exchange. Returns the problem if the caller is refused, otherwise null. Reports any other
- * problem to the metrics and the log; the reply already tells the model of it.
+ * problem to the metrics and the log; the reply already tells the model about it.
  */
 function noteCall(
   http: HttpDependencies,

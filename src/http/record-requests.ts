@@ -64,8 +64,8 @@ export interface LogStream {
 }
 
 /**
- * Returns a function that logs a line for each request at the level `info`. Logs the fields named below and nothing
- * else. Logs the route's path, because the request's own could contain a key. No field needs JSON escapes: request
+ * Returns a function that logs a line for each request at the level `info`. The line has only the fields named below.
+ * Its path is the route's, because the request's own could contain a key. No field needs JSON escapes: request
  * ids consist of `[A-Za-z0-9._-]`, even if the client chose them, and methods come from Node's parser.
  */
 export function openAccessLog(log: Logger) {

@@ -64,7 +64,7 @@ export function sendNow(sent: Outgoing): void {
   http.recordRequest(exchange, status, bytes);
 }
 
-/** Sends a part of a file, or a problem if the file cannot be opened or was cut off. Records the request in any case. */
+/** Sends a part of a file, or a problem if the file cannot be opened or was cut off. Always records the request. */
 async function sendFile(
   { http, exchange, status, headers }: Outgoing,
   { path, start, end, encoding }: NonNullable<Content["file"]>,
