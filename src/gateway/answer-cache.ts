@@ -82,7 +82,7 @@ export function openAnswerCache(bytesMax: number) {
   };
 }
 
-/** Returns the body in memory of its own. A slice would keep its whole block alive, such as 16 KB for one answer. */
+/** Returns the body in memory of its own. A slice would keep its whole block of 16 KB or more alive. */
 function unshared(body: Buffer): Buffer {
   if (body.buffer.byteLength === body.length) return body;
   const own = Buffer.allocUnsafeSlow(body.length);

@@ -1,4 +1,4 @@
-/** Reads take a question and its key as data, and return headers with finished bytes or a part of a file. */
+/** Defines reads. A read takes a question and its key as data, and returns headers with bytes or a part of a file. */
 import type { ExportOffers } from "#exports/offers.ts";
 import type { ChangesSource } from "#operations/changes.ts";
 import { json } from "#operations/formats.ts";
@@ -58,7 +58,7 @@ export interface Content {
   file?: FilePart;
 }
 
-/** Bytes of a file, from `start` to before `end`. */
+/** Bytes of a file, from `start` up to but excluding `end`. */
 interface FilePart {
   path: string;
   start: number;
