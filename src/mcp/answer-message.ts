@@ -19,7 +19,7 @@ interface McpMessage {
   /** One JSON-RPC message, parsed; never an array. */
   message: unknown;
   caller: Caller;
-  /** Headers of the message that belong to the protocol. */
+  /** Headers of the HTTP request that belong to MCP, by lower-case name. */
   headers: Readonly<Record<string, string>>;
   requestId: string;
 }

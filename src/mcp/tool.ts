@@ -129,7 +129,7 @@ export function makeTool(dependencies: ToolDependencies, declaration: ToolDeclar
 const faultOfArgument =
   "Must be text without control characters, a number, true or false, or a list of these.";
 
-/** Returns arguments as pairs, like those of a query. Leaves out null, which some programs send for no value. */
+/** Returns arguments as pairs, like those of a query. Leaves out null, which some programs send as no value. */
 function pairsOf(tool: TakesParameters, given: Readonly<Record<string, unknown>>): Pair[] {
   const known = parametersOf(tool);
   return Object.entries(given)

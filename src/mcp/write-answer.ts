@@ -18,7 +18,7 @@ const answerBytesMax = 32_000;
  * JSON-RPC and MCP.
  */
 const reservedBytes = 3000;
-/** Maximum size of the hints about a query, in bytes as `costOf` counts them. Hints quote names of GPs. */
+/** Maximum size of the hints about a query, in bytes as `costOf` counts them. Hints quote names, which can be long. */
 const hintBytesMax = 6000;
 
 /**
@@ -131,8 +131,8 @@ function writePage(
 }
 
 /**
- * Returns JSON with the same meaning for the text of an answer. The result has no invisible format characters, and no
- * character that could seem to end the block in which a program passes it to a model.
+ * Returns JSON with the same meaning for the text of an answer. Escapes invisible and private-use characters. Escapes
+ * `<` and `>` too, because a program may pass the text to a model between tags, which the text must not seem to end.
  */
 export const asText = (json: string): string =>
   json.replaceAll(/[<>\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu, (character) =>
