@@ -154,7 +154,7 @@ function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
   const { signedIn, services } = request;
   if (access === "anyone" || (access === "reader" && services.browse() === "everyone")) return null;
   if (signedIn === null) {
-    // Except on pages of records, the query may name a finished action, which must not be announced again.
+    // Outside pages of records, the query may name a finished action, which must not be announced again.
     const isOfRecords = access === "reader";
     const shown = isOfRecords ? withQuery(request.path, request.query) : request.path;
     const next = GET === undefined ? homePath : shown;
