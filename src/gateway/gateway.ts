@@ -135,8 +135,8 @@ export function openGateway(dependencies: GatewayDependencies) {
       return whenCounted(counters.take(asker.accountNumber, quotas, requests), asker, settle);
     },
     /**
-     * Charges an account for at most `greatestRequest` requests. No key is needed, as for a download from a page, so
-     * the caller must have checked who asks. Resolves to null if the question cannot be counted and must be refused.
+     * Charges an account for requests, at most `greatestRequest` of them. No key is needed, as for a download from a
+     * page, so the caller must have checked who asks. Resolves to null if the question cannot be counted and must be refused.
      */
     charge: (account: number, quotas: Quotas, requests: number): Promise<QuotaStatus | null> =>
       Promise.try(() => counters.take(account, quotas, requests)).catch(() => null),

@@ -434,7 +434,7 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [/^CLUSTERDOWN .*/s, "its cluster is down; `redis-cli --cluster check` says why"],
 ];
 
-/** Patterns of faults that the operator has to fix, in the setting or on the server. A meaning follows the place. */
+/** Patterns of faults that the operator has to fix. Each meaning continues a sentence that begins with the place. */
 const misfits: typeof meanings = [
   [
     /^ERR (?:Client sent )?AUTH\b.*/s,

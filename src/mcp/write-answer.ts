@@ -132,7 +132,7 @@ function writePage(
 
 /**
  * Returns JSON with the same meaning for the text of an answer. Escapes invisible and private-use characters. Escapes
- * `<` and `>` too, because a program may pass the text to a model between tags, which the text must not seem to end.
+ * `<` and `>` too, because a program may pass the text to a model between tags, and it must not seem to close them.
  */
 export const asText = (json: string): string =>
   json.replaceAll(/[<>\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu, (character) =>
