@@ -380,7 +380,7 @@ function blockedWords({ record, id }: RecordName, linkers: readonly RecordName[]
   return `${record} '${id}' cannot be removed while other records name it: ${first!.record} '${first!.id}'${others}; remove or change these records too`;
 }
 
-/** Returns the linking records by the key of each wanted record. Omits wanted records to which nothing links. */
+/** Returns, by the key of each wanted record, the records that link to it. Omits those to which nothing links. */
 function linkersOf(
   among: readonly DraftRecords[],
   wanted: ReadonlySet<string>,

@@ -24,13 +24,13 @@ export interface Kept extends DatasetList {
    * lock removes those that a killed command left.
    */
   added: readonly Generation[];
-  /** Time by the database's clock, in ms since 1970. */
+  /** Time of reading by the database's clock, in ms since 1970. */
   readAt: number;
 }
 
 export type DatasetCache = ReturnType<typeof openCache>;
 
-/** Name of the file that marks a folder as a cache, whose datasets may be deleted because the database has them all. */
+/** Name of the file that marks a folder as a cache. Its datasets may be deleted, because the database has them all. */
 const markName = ".cache";
 const keptMilliseconds = 600_000;
 let fetched = 0;

@@ -90,7 +90,7 @@ const hasEvidence = (db: DatabaseSync): boolean =>
   db.prepare("select 1 from sqlite_schema where name in ('evidence', 'evidence_of')").get() !==
   undefined;
 
-/** Returns the first fault of a generation's evidence, or else undefined. @throws Error if a checksum is wrong. */
+/** Returns the first fault of a generation's evidence, undefined if none. @throws Error if a checksum is wrong. */
 export function evidenceFault(db: DatabaseSync): string | undefined {
   if (!hasEvidence(db)) return undefined;
   const lost = `select record from evidence_of except select public_id from canonical union all

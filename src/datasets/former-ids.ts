@@ -54,8 +54,8 @@ export function settleIds(order: SettleOrder): SettledIds {
 const claimants = ["gp", "principal"] as const;
 
 /**
- * Settles the ids of a source with claims. A record keeps the oldest published id among those that it claims, and its
- * other published ids lead to that one. A former id that no record claims keeps its target, or leads where that now leads.
+ * Settles the ids of a source with claims. A record keeps the oldest published id that it claims, and its other
+ * published ids lead to that one. An unclaimed former id still leads to its target, or where the target now leads.
  * @param published ids published so far, with the time of their first publication. Receives missing former ids.
  * @returns every former id with the id that it leads to.
  */

@@ -60,7 +60,7 @@ export interface JoinedChange extends Difference {
 interface JoinedSteps {
   /** Changes; the newest publication's come first. */
   changes: readonly JoinedChange[];
-  /** Publications with unknown changes: the step is missing, and one of its two datasets cannot be read. */
+  /** Publications with unknown changes: the step is missing, and one of its two datasets is gone or unreadable. */
   gaps: readonly Publication[];
 }
 
@@ -233,7 +233,7 @@ function withoutReturned(changes: readonly JoinedChange[]): JoinedChange[] {
   return changes.filter((one) => !returned.has(one) && !isBrief(one));
 }
 
-/** Returns a joined change as the separate changes of its steps. A merge is a removal if `one` has no `into`. */
+/** Returns a joined change as the separate changes of its steps. Makes a merge a removal if `one` has no `into`. */
 export const changesOfSteps = (one: JoinedChange): JoinedChange[] =>
   one.places.map((place) => {
     const { change } = changeAt(place);
@@ -278,7 +278,7 @@ function joinMembers(places: readonly Place[], lines: ReadonlyMap<Place, Line>):
   return { before: only(before), after: only(after) };
 }
 
-/** Returns a record that a step removed or merged, as it was. Returns null if that is not known. */
+/** Returns a record as it was before a step removed or merged it. Returns null if that is not known. */
 function lastRecord(place: Place): Members | null {
   const { kind, id } = changeAt(place);
   const model = place.step.departed();

@@ -89,7 +89,7 @@ export function openPublished(path: string, expected: Generation) {
   return openAs(path, expected);
 }
 
-/** Opens a generation. @throws DatasetFault if its version or time differs from its facts, or it cannot be read. */
+/** Opens a generation. @throws DatasetFault if its version or build time is not as given, or it cannot be read. */
 export function openAs(path: string, { version, built_at }: Generation) {
   const opened = openGeneration(path);
   const { db, meta } = opened;

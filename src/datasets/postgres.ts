@@ -91,7 +91,7 @@ export function openSharedStore(
     return looked;
   }
 
-  /** Does work that may take long, on a separate connection, which the signal ends. */
+  /** Does long work on a separate connection, which is closed if the signal is aborted. */
   const transferring = <R>(
     work: (session: PostgresSession) => Promise<R>,
     signal?: AbortSignal,

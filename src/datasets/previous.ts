@@ -117,7 +117,7 @@ interface DraftOrder {
   keep: KeepText;
 }
 
-/** Drafts a stored record again, so that it gets members that were added to its kind since. */
+/** Drafts a stored record again, so that it gets members that were added to its kind later. */
 function draftAgain(
   kind: RecordKind,
   [source, sourceId, id, isTimeStated, document]: Row,

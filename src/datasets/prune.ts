@@ -8,7 +8,7 @@ export interface PruneOrder {
   /** Number of newest published datasets to keep; 0 keeps all. */
   keep: number;
   /**
-   * True after a publication, false on request. If true, the target of a rollback stays too, and an outdated staged
+   * True to prune after a publication, false on request. If true, the target of a rollback stays too, and an outdated
    * dataset stays unless it is older than a published one beyond `keep`: somebody may still want to compare it.
    */
   isAutomatic?: boolean;
