@@ -98,7 +98,7 @@ function compileBlock(block: RecordBlock, context: MappingContext) {
 
 const nearestState = nearestFinder(Object.values(usStates));
 
-/** Replaces states with USPS codes where the country is the US or unknown. Adds a fault for an unknown state. */
+/** Replaces states with USPS codes if the country is the US or unknown. Adds a fault for an unknown state. */
 function codeStates(record: Record<string, unknown>, faults: RecordFault[]): void {
   for (const [state, country] of stateMembers) {
     const text = record[state];
@@ -152,8 +152,8 @@ function compileCondition(
 const confidenceOfNames = 0.5;
 
 /**
- * Compiles the GPs that rows only name. Names that differ only in case, accents or punctuation share one GP. So do
- * firms from split cells that differ only by legal form, `the` or `and`.
+ * Compiles a function that returns the GPs that a row only names. Names that differ only in case, accents or
+ * punctuation share one GP. So do firms from split cells that differ only in legal form, `the` or `and`.
  */
 function compileNamedGps(named: NamedGps, context: MappingContext) {
   const isSplit = named.split === "firms";
@@ -309,7 +309,7 @@ function templateText(source: SourceOfField, field: Field, context: MappingConte
   const missing = missingOf(source, context);
   const parts = (parseTemplate(source.template!) ?? []).map((part, at) => {
     if (typeof part === "string") return part;
-    // A cell after the beginning must not add a slash or a question mark to an address.
+    // A cell that does not begin an address must not add a slash or a question mark to it.
     const escape = field.kind === "link" && at > 0 ? encodeURIComponent : String;
     return { ...part, escape, slot: context.slotOf(part.column) };
   });

@@ -1,5 +1,5 @@
 /**
- * Reads JSON strictly (RFC 8259, I-JSON RFC 7493): refuses repeated keys and too great a depth. Reads a single text, or
+ * Reads JSON strictly (RFC 8259, I-JSON RFC 7493): refuses repeated keys and deep nesting. Reads a single text, or
  * canonical records from NDJSON with one object per line, as docs/importing.md describes.
  */
 import type { CanonicalRecord, RecordName, SourceEntry } from "#records/canonical.ts";
@@ -44,7 +44,7 @@ export async function* readNdjson(
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-/** Whole lines, without the end of the last. */
+/** Whole lines, without the last line end. */
 interface Block {
   bytes: Buffer;
   /** False if the file ends without a line end, so that the line may be cut off. */

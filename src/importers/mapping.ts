@@ -18,7 +18,7 @@ const dates = Type.Array(oneOf("Format in which dates are written.", dateFormats
   description: "Formats of the dates; the first that fits a cell is used. ISO 8601 by default.",
 });
 
-/** Decimal marks. Whichever a column does not use may separate its thousands. */
+/** Decimal marks. The one that a column does not use may separate its thousands. */
 export const decimalMarks = [".", ","] as const;
 export type DecimalMark = (typeof decimalMarks)[number];
 const decimal = oneOf(

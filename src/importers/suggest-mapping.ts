@@ -25,10 +25,10 @@ import {
 import { nearest } from "./nearest.ts";
 import { readNumber } from "./numbers.ts";
 
-/** A column of a table, with what its cells hold. */
+/** A column of a table and what its cells hold. */
 interface Column {
   name: string;
-  /** Place in the header, from 1. */
+  /** Number of the column in the header, from 1. */
   at: number;
   /** Distinct cells that are not blank. */
   cells: Set<string>;
@@ -40,7 +40,7 @@ type Table = Awaited<ReturnType<typeof readTable>>;
 interface Draft {
   kind: RecordKind;
   fields: Map<string, { column: Column; source: SourceOfField }>;
-  /** Decimal mark → the first number that needs it, in words; `either` → the first that each mark reads otherwise. */
+  /** Decimal mark → the first number that needs it, in words; `either` → the first that the marks read differently. */
   numbers: Map<DecimalMark | "either", string>;
   /** Cells for an unknown value, such as `TBD`. */
   missing: Set<string>;
@@ -282,7 +282,7 @@ function decimalOf({ numbers, notes }: Draft): string | undefined {
   );
 }
 
-/** Returns the column named as the id, or else one with a register's numbers. Returns a question if none fits. */
+/** Returns the name of the id's column, or else of one with a register's numbers. Returns a question if none fits. */
 function idOf({ rowCount }: Table, { fields, notes }: Draft): string {
   const named = fields.get("id")?.column.name;
   if (named !== undefined) return named;
