@@ -183,8 +183,8 @@ const rowBytesMax = 256 * 1024;
 
 /**
  * Splits bytes into rows of cells, and skips blank ones. Some cells contain undoubled quotes, so a quote ends its cell
- * only before a comma or a line end. Gives up the first line of a row that is too long or not taken, perhaps because of
- * a misread quote, and resumes on the next line.
+ * only before a comma or a line end. Gives up the first line of a row that is too long or not taken, and resumes on the
+ * next line, because a quote may have been misread.
  * @param take returns false if the row is unreadable.
  */
 async function eachRow(

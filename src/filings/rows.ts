@@ -35,7 +35,7 @@ export interface AdviserOwner {
 
 /** Private fund that an adviser reports in Schedule D, section 7.B.(1). */
 export interface AdviserFund {
-  /** Number such as `805-1234567890`; null if not given. */
+  /** Private fund number, such as `805-1234567890`; null if not given. */
   fundId: string | null;
   name: string;
   /** Fund type in the filing's words, such as `Real Estate Fund`. */
