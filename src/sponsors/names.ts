@@ -51,7 +51,7 @@ const isRole = (word: string) =>
 const isDistinctive = ({ word }: Token) =>
   !generic.some((list) => isWordOf(list, word)) && !isForm(word) && !/^[a-z]?$/.test(word);
 
-/** Cores by name. Each is needed several times while its filing is judged. */
+/** Results of `readCore` by name. Each is needed several times while its filing is judged. */
 const cores = new Map<string, ReturnType<typeof readCore>>();
 const coresMax = 200;
 
@@ -61,7 +61,7 @@ const coreOf = (name: string) =>
     return readCore(name);
   });
 
-/** Cuts forms, `and` and `of` from the end, and numerals and role words as long as a distinctive word is left. */
+/** Cuts forms, `and` and `of` from a name's end. Also cuts numerals and role words if a distinctive word is left. */
 function readCore(name: string) {
   const kept = tokensOf(name);
   const words = kept.flatMap(({ word }) => word || []);
@@ -246,7 +246,7 @@ export function ownerName({ name }: AdviserOwner) {
   return { first, middle, last: [last, ...more].filter(Boolean).join(" ") };
 }
 
-/** Returns a key that most spellings of a person's name share: folded first word and last name, no middle names. */
+/** Returns a key that most spellings of a person's name share: the folded first given name and last name. */
 export const personKey = ({ first, last }: Pick<RelatedPerson, "first" | "last">): string =>
   `${fold(first ?? "").split(" ")[0]} ${fold(last ?? "")}`;
 

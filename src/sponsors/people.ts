@@ -244,9 +244,9 @@ function isSpelling(name: string, other: string): boolean {
 
 /**
  * Gives each person an id and a list of other keys to claim. The id is the person's lowest key. If several people share
- * that key, the id is the key with the person's CRD number, or else the person's first free key, or else the key with
- * a number. A key that several could claim goes to the person whose id it is, or else to the one with the better link,
- * or else to the one with the lower key.
+ * that key, the id is that key and the person's CRD number. Without a CRD number, the id is the person's first free
+ * key, or else that key and a number. A key that is nobody's id goes to the person with the better link, or else to the
+ * one with the lower key.
  */
 function keyed(people: readonly Person[]) {
   const ranked = people
