@@ -136,7 +136,8 @@ export function openGateway(dependencies: GatewayDependencies) {
     },
     /**
      * Charges an account for requests, at most `greatestRequest` of them. No key is needed, as for a download from a
-     * page, so the caller must have checked who asks. Resolves to null if the question cannot be counted and must be refused.
+     * page, so the caller must have checked who asks. Resolves to null if the requests cannot be counted; the question
+     * must then be refused.
      */
     charge: (account: number, quotas: Quotas, requests: number): Promise<QuotaStatus | null> =>
       Promise.try(() => counters.take(account, quotas, requests)).catch(() => null),
@@ -219,7 +220,7 @@ const demoKeyForwarded = () =>
     { reason: "unknown" },
   );
 
-/** Says how a client without a key gets one. */
+/** Returns a sentence that says how a client without a key gets one. */
 function wayToKey({ accountUrl, isSignUpOpen }: GatewayDependencies): string {
   if (accountUrl === null) return "If you have no key, ask the operator of this service for one.";
   return isSignUpOpen

@@ -1,6 +1,6 @@
 /**
- * Serves `/mcp`: checks origin, key and body, and hands the message to the module `mcp`, which is loaded for the first
- * message.
+ * Serves `/mcp`: checks origin, key and body, and hands the message to the module `mcp`. Loads that module with the
+ * first message that needs it.
  */
 import type { IncomingMessage } from "node:http";
 import { ownOrigin } from "#config.ts";

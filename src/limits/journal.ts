@@ -29,7 +29,7 @@ interface JournalOptions {
   dir: string;
   clock: Clock;
   /**
-   * Called with the reason when counts can no longer be read or saved. Called once they are saved again: with null, or
+   * Called with the reason when counts can no longer be read or saved. Called when they are saved again: with null, or
    * with the fault of an unreadable segment, whose counts are missing until a restart. Never called after `close`. Must
    * not throw.
    */
