@@ -28,7 +28,7 @@ export async function createAccount(control: ControlStore, order: AccountOrder):
   });
 }
 
-/** Lists the accounts by name. Leaves out closed ones unless `withClosed` is true. */
+/** Lists accounts in the order of their names. Leaves out closed ones unless `withClosed` is true. */
 export async function listAccounts(
   control: ControlStore,
   { withClosed = false }: { withClosed?: boolean } = {},
@@ -104,7 +104,8 @@ export function changeAccount(
 
 /**
  * Renames an account.
- * @throws DomainError `refused` if the actor is not an owner, `invalid` or `conflict` for an unusable or taken name.
+ * @throws DomainError `refused` if the actor is not an owner, `invalid` for an unusable name, or `conflict` for
+ *   a taken one.
  */
 export async function renameAccount(
   control: ControlStore,
@@ -194,13 +195,13 @@ export function nameFromAddress(email: string): string {
 interface AccountOrder {
   name: string;
   quotas: Partial<OwnQuotas>;
-  /** Name of a plan. Without one the account is on no plan of its own. */
+  /** Name of the account's plan; omitted for an account without a plan of its own. */
   plan?: string | undefined;
   actor?: Actor;
   now: number;
 }
 
-/** Inserts an account, inside a transaction. @param order must have a clean, free name. */
+/** Inserts an account, inside a transaction. @param order `name` must be free, and in its stored form. */
 export async function insertAccount(
   transaction: ControlTransaction,
   { name, quotas, plan, actor = operator, now }: AccountOrder,

@@ -204,8 +204,8 @@ export async function completeReset(
 }
 
 /**
- * Makes a link that proves a new address. If somebody else has the address, makes none: `isKnown` is true, `email` is
- * the address as that person wrote it, and `token` is empty. The response must not reveal this.
+ * Makes a link that proves a new address, unless somebody else has the address. In that case `isKnown` is true, `email`
+ * is the address as that person wrote it, and `token` is empty. The response must not reveal this.
  * @throws as `confirmPassword` does, or DomainError `invalid` if the text is not an address.
  */
 export async function requestAddressChange(
@@ -325,7 +325,7 @@ export async function listInvitations(database: ControlDatabase, account: number
   return rows.map(({ role, ...rest }) => ({ ...rest, role: role ?? "member" }));
 }
 
-/** Withdraws an invitation. @throws DomainError `refused`, or `not_found` if it has already been used or withdrawn. */
+/** Withdraws an unused invitation. @throws DomainError `refused` if the actor is not an owner, or `not_found`. */
 export async function withdrawInvitation(
   control: ControlStore,
   { account, id, actor, now }: Acting & { id: string },

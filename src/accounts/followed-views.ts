@@ -19,7 +19,7 @@ interface View {
 /**
  * Follows a view.
  * @returns the view's id, and the secret of its feed. Show the secret once, because only its digest is stored.
- * @throws DomainError `refused` if the account's plan does not include changes, `conflict` if it follows 100 views.
+ * @throws DomainError `refused` if the plan excludes changes, `conflict` if the account already follows 100 views.
  */
 export function followView(
   control: ControlStore,
@@ -46,7 +46,7 @@ export function followView(
 }
 
 /**
- * Stops following a view. Its feed is gone at once.
+ * Stops following a view. Its feed stops working at once.
  * @throws DomainError `not_found` if the account follows no such view.
  */
 export function unfollowView(

@@ -34,7 +34,7 @@ interface LinkOrder {
   person?: string | null;
   account?: number | null;
   role?: Role | null;
-  /** Time for which the link works, in ms; by default the time of its kind. */
+  /** Lifetime of the link, in ms; by default the lifetime of its kind. */
   lifetimeMilliseconds?: number;
   now: number;
 }
@@ -80,7 +80,7 @@ export async function useLink(
   return link;
 }
 
-/** Uses up all unused links of a kind that satisfy the other conditions given. */
+/** Uses up all unused links of a kind, or only those for the given folded address or person. */
 export async function useUpLinks(
   transaction: ControlTransaction,
   { kind, folded, person, now }: { kind: LinkKind; folded?: string; person?: string; now: number },

@@ -10,7 +10,7 @@ import { forgive } from "./throttle.ts";
 
 /**
  * Returns what the control store has about a person and their accounts, without secrets or digests. Other members
- * appear only by id. Contains the audit entries that the person may read: all entries of accounts that they own, and
+ * appear only by id. The audit entries are those that the person may read: all entries of accounts that they own, and
  * otherwise only entries by or about them. Records the export in the audit log.
  * @throws DomainError `not_found`.
  */

@@ -60,7 +60,7 @@ export async function setPlan(
   });
 }
 
-/** Lists the plans by name. */
+/** Lists the plans in the order of their names. */
 export async function listPlans(database: ControlDatabase) {
   const rows = await database
     .selectFrom("plan")
@@ -119,7 +119,7 @@ export function putOnPlan(
   });
 }
 
-/** Returns the quotas in force: the account's own, else its plan's, the plan `default`'s, or the service's. */
+/** Returns the quotas in force: the account's own, else its plan's, else the default plan's, else the service's. */
 export async function quotasInForce(database: ControlDatabase, account: number): Promise<Quotas> {
   const rows = quotasQuery(database).where("account.number", "=", account);
   return withDefaults(quotasOf(await rows.executeTakeFirstOrThrow()));

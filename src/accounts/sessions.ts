@@ -50,8 +50,8 @@ export const listSessions = (database: ControlDatabase, person: string, now: num
 
 /**
  * Ends one of a person's sessions.
- * @param own id of the session that makes the request, so that the audit log can tell signing out from ending another
- *   session.
+ * @param own id of the session that the request belongs to, so that the audit log can tell signing out from ending
+ *   another session.
  * @throws DomainError `not_found` if the session has ended or is somebody else's.
  */
 export async function endSession(

@@ -35,7 +35,7 @@ const windowed: Partial<Record<Subject["kind"], { tries: number; milliseconds: n
   site: { tries: 100, milliseconds: 15 * minuteMilliseconds },
   mail: { tries: 3, milliseconds: hourMilliseconds },
 };
-/** Time from the end of the last wait until a count starts again, in ms. */
+/** Time from the end of the last wait until a count starts over, in ms. */
 export const forgottenMilliseconds = dayMilliseconds;
 
 interface Count {
