@@ -12,7 +12,7 @@ const hintLength = 8;
 
 const wholeKey = /^gpr_[0-9A-Za-z]{36}$/;
 
-/** Pattern of a key inside other text. It is not global, so it can be tested repeatedly. */
+/** Pattern of a key inside other text. Without the `g` flag, it keeps no position between tests. */
 export const keyPattern = /\bgpr_[0-9A-Za-z]{36}\b/;
 
 /** Returns a new key: `gpr_`, 30 random characters (about 178 bits), and a checksum of 6 characters. */

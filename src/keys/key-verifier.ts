@@ -213,7 +213,7 @@ interface SharedKeysOptions extends Pick<EmbeddedKeysOptions, "onFault"> {
 
 /** Time between two checks for changes whose notification was lost, in ms. */
 const pollMilliseconds = 1000;
-/** Number of rows read by one query, which takes about 10 ms of a turn of the event loop. */
+/** Number of rows that one query reads. Handling them blocks the event loop for about 10 ms. */
 const rowsInAPart = 1000;
 
 /**
