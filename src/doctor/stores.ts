@@ -46,7 +46,7 @@ function absent(dataDir: string, file: string, name: StoreName): Finding {
 function contentFinding(file: string, name: StoreName): Finding {
   const judge = (code: number, said: string) => judgeStore(file, code, said, remedies[name](file));
   try {
-    // Without a write-ahead log, nobody has the file open, and an ordinary read would create one.
+    // If there is no write-ahead log, no process has the file open. An ordinary read would create a log.
     const place = existsSync(`${file}-wal`) ? file : immutableUri(file);
     using database = new DatabaseSync(place, { readOnly: true, timeout: 1000 });
     const said = String(database.prepare("pragma quick_check(1)").get()!["quick_check"]);
