@@ -63,7 +63,7 @@ const folder = "/proc/self/fd";
 
 /** Returns the number of open files, including sockets, or null if it is unknown. */
 const countOpenFiles = (): number | null =>
-  // Since Linux 6.2 the folder's size is the number of files. Listing ten thousand names takes milliseconds.
+  // Since Linux 6.2, the folder's size is the number of open files. Listing ten thousand names takes milliseconds.
   readable(() => statSync(folder).size || readdirSync(folder).length);
 
 /** Returns the soft limit on open files. Returns Infinity if there is none, and null if it is unknown. */
