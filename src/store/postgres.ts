@@ -259,8 +259,8 @@ export async function connectPostgres(
       query,
       /**
        * Runs `work` in a transaction on this session. Rolls back if `work` throws.
-       * @param begin statement that begins the transaction, if `work` needs another isolation level than the database's
-       *   default.
+       * @param begin statement that begins the transaction, if `work` needs an isolation level other than the
+       *   database's default.
        * @throws whatever `work` or a query throws. If the commit itself fails, the changes may or may not have been
        *   committed.
        */

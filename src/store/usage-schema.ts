@@ -1,5 +1,5 @@
 /**
- * The usage schema for both engines: keys' last use, hourly totals, and the request log. Times are ISO 8601 text in
+ * The usage schema for both engines: keys' last use, hourly sums, and the request log. Times are ISO 8601 text in
  * UTC, except in the request log, where they are in ms since 1970.
  */
 import { createTables, type RowsOf } from "./control-tables.ts";
