@@ -225,7 +225,7 @@ const numbersOfId = [
   { from: 22, letters: 8, at: 11, bytes: 5 },
 ] as const;
 const packedBytes = 16;
-/** Lowest first byte of an id that is not packed. A packed time begins lower until the year 3084. */
+/** Lowest first byte of an id that is not packed. The first byte of a packed time is lower until the year 3084. */
 const firstCharacter = 0x20;
 const timeMax = firstCharacter * 2 ** 40;
 
