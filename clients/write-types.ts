@@ -1,11 +1,11 @@
 /**
- * Writes the types of the clients from openapi.json; `npm run openapi` runs it. Members keep the spelling of the API, so
+ * Writes the types of the clients from openapi.json, as part of `npm run openapi`. Members keep the API's spelling, so
  * that an answer is the plain result of JSON.parse.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { type ApiTypes, type Declaration, readTypes, type Type } from "./read-types.ts";
 
-/** Returns the types in TypeScript. */
+/** Returns the text of types.ts. */
 function typescriptOf({ declarations, operations }: ApiTypes): string {
   const type = (one: Type): string => {
     if (one.is === "named") return one.name;
@@ -70,7 +70,7 @@ const alternatives = (of: readonly string[]) =>
 
 const isIdentifier = (name: string) => /^[a-z_]\w*$/i.test(name);
 
-/** Returns the types as a part of the Python module. */
+/** Returns the part of the Python module that declares the types. */
 function pythonOf({ declarations, operations }: ApiTypes): string {
   // In Python an answer is a Page.
   const unused = new Set(operations.map(({ answer }) => answer));
@@ -90,7 +90,7 @@ function pythonOf({ declarations, operations }: ApiTypes): string {
       const values = one.values.map((value) => `    ${JSON.stringify(value)},`);
       return [...comment(one.description), `${one.name} = str | Literal[`, ...values, "]"];
     }
-    // A TypedDict has no members but those it names.
+    // A TypedDict allows only the members that it names.
     if (one.isOpen) return [...comment(one.description), `${one.name} = dict[str, Any]`];
     const described = one.members.map((member) => {
       const of = type(member.type);

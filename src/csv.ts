@@ -3,7 +3,6 @@
 /** Content of a cell. In CSV, null becomes an empty cell, and a list becomes one string. */
 export type Cell = string | number | null | readonly string[];
 
-/** A column of a table whose rows may have any type. */
 export interface Column<Row> {
   name: string;
   of(row: Row): Cell;

@@ -95,14 +95,14 @@ type Read<Parameters, OneRecord> = object extends Parameters
   ? (parameters?: Parameters) => Answer<OneRecord>
   : (parameters: Parameters) => Answer<OneRecord>;
 
-/** The reads of each kind by GP, such as `fetchGp` and `fetchProjects`. */
+/** Reads of each kind of record by GP, such as `fetchGp` and `fetchProjects`. */
 type Fetches = {
   [K in RecordKind as MethodOf<(typeof fetches)[K]["name"]>]: Read<FetchParameters<K>, RecordOf<K>>;
 };
 
 /**
- * The lists of each kind, such as `listGps` and `listProjects`. GPs are listed without their principals and signals. The
- * first call of a list may take longer: it reads the records.
+ * Lists of each kind of record, such as `listGps` and `listProjects`. GPs come without principals and signals. The
+ * first call of a list may take longer, because it reads the records.
  */
 type Lists = {
   [K in RecordKind as MethodOf<(typeof lists)[K]["name"]>]: Read<

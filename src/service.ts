@@ -108,7 +108,7 @@ export async function openService(config: Config, log: Logger, options: ServiceO
   const life = { state: "starting" as ServiceState };
   let missed: ReturnType<typeof missedContact> = null;
   const browse = () => (missed === null ? config.browse : "members");
-  // Loaded only if it is used.
+  // The code for exports is loaded only if it is used.
   const offers = config.exports
     ? (await import("#exports/offers.ts")).openExportOffers({
         folder: join(dataDir, "datasets"),
@@ -306,13 +306,13 @@ const usageMetrics = ({ waiting, waitingBytesMax, lostCount }: Recording) => [
   counter("gp_records_usage_lost_total", "Requests whose usage records were dropped", lostCount),
 ];
 
-/** Opens the keys and syncs in the data folder's file. */
+/** Opens the keys, and the times of syncs, in the data folder's control store. */
 function openFileKeys(dataDir: string, now: () => number, onFault: (fault: Error | null) => void) {
   const source = watchControl(controlFile(dataDir), now);
   return { keys: openKnownKeys({ source, onFault }), syncs: source.syncs };
 }
 
-/** Opens the keys and syncs in a PostgreSQL database. Imports the code for PostgreSQL only when called. */
+/** Opens the keys, and the times of syncs, in PostgreSQL. Imports the code for PostgreSQL only when called. */
 async function openDatabaseKeys(url: string, onFault: (fault: Error | null) => void) {
   const { connectKeys } = await import("#store/watch-postgres.ts");
   let source: SharedKeySource;
@@ -368,13 +368,13 @@ interface FollowOrder {
   /** Load of the current dataset, if it has already begun. */
   ahead: Load | null;
   program: string;
-  /** Called when a dataset is taken over, with the model that answers from then on. The old model is closed soon. */
+  /** Called with the model of a dataset that is taken over. The old model is closed about 2 s later. */
   onModel(model: ReadModel, from: LoadOrder): void;
 }
 
 /**
- * Follows the folder's current dataset, from which requests are answered. With a database, the folder follows the shared
- * datasets.
+ * Follows the folder's current dataset, from which requests are answered. If a database is set, the folder follows the
+ * shared datasets.
  */
 async function followDatasets(
   config: Config,

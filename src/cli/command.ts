@@ -5,7 +5,7 @@ import type { EnvironmentFile } from "#config/environment-file.ts";
 /** Environment, clock and output of a command. Tests pass their own. */
 export interface CliContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The `.env` file, read or ignored, if there is one. */
+  /** The `.env` file, used or ignored; null if there is none. */
   readonly environmentFile?: EnvironmentFile | null;
   /** Returns the time in ms since 1970. */
   readonly now: () => number;
@@ -82,7 +82,7 @@ export const choice = <const Word extends string>(
 interface Declaration<Args extends Parameters, Options extends Parameters, Result> {
   name: string;
   description: string;
-  /** Arguments, in their order. */
+  /** Arguments, in the order in which they are given. */
   args?: Args;
   options?: Options;
   /** Sample call to paste, without the program's name. */

@@ -307,7 +307,7 @@ const prune = command({
       : dataFolderFault(failure.error, readConfig(context.environment).dataDir),
 });
 
-/** Makes `pin` or `unpin`. @param means text after the version. */
+/** Makes the command `pin` or `unpin`. @param means output after the version. */
 const pinning = (name: "pin" | "unpin", description: string, means: string) =>
   command({
     name,

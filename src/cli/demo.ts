@@ -24,7 +24,7 @@ import { changePublished } from "./publishing.ts";
 const demoAccount = "demo";
 
 /**
- * Returns the settings of a demo: anybody may browse, or sign up without reading mail. Only errors are logged unless
+ * Returns the settings of a demo: anybody may browse, and may sign up without mail. Only errors are logged unless
  * LOG_LEVEL is set.
  * @throws ConfigFault if others could reach the demo, or if a setting is meant for a real installation.
  */

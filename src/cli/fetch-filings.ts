@@ -36,7 +36,7 @@ type Source = ReturnType<typeof openSource>;
 
 /** Shortest time between the starts of two requests, in ms: at most 8 a second. The SEC allows 10. */
 const spacingMilliseconds = 125;
-/** First pause after a failed request, in ms; doubled for each further one. The server may ask for more. */
+/** Pause after the first failed request, in ms. It doubles with each failure. The server may ask for a longer one. */
 const pauseMilliseconds = 1000;
 /** Time for which a failed request to one address is repeated, in ms. */
 const patienceMilliseconds = 600_000;

@@ -198,7 +198,7 @@ const listOf = (
 
 /** Figures of filings, as kept with the dataset. */
 export type FilingsFigures = ReturnType<typeof filingsFigures>;
-/** Figures, and during an import also the files left out, the rows rejected and the corrections unmet. */
+/** Figures; during an import, also the files left out, the rows rejected and the corrections unmet. */
 type Said = FilingsFigures & Partial<ReturnType<typeof filingsJson>>;
 
 export function filingsText(said: Said, nowMilliseconds: number): string[] {

@@ -78,7 +78,7 @@ type Given = Values<typeof args> & Values<typeof options>;
 /** Order for an import in any format. */
 type Order = Pick<Given, "source" | keyof typeof guards> & Partial<Pick<Given, "isMerge">>;
 
-/** Output and failures of every format. */
+/** Output and failure of an import in any format. */
 export const outcome = {
   json: (imported: Imported) => imported.mask(importJson(imported)),
   text: (imported: Imported, _: unknown, context: CliContext) =>
@@ -273,7 +273,7 @@ async function publishEntries(
   }
 }
 
-/** Throws a CommandFault if an import may not have this source. */
+/** Throws a CommandFault if an import must not use this name for its source. */
 export async function refuseSource(name: string): Promise<void> {
   const { sourceFault } = await import("#datasets/publish.ts");
   const fault =
@@ -465,7 +465,7 @@ function nextSteps({ version, built_from }: NonNullable<ImportResult["staged"]>)
   return ["Next:", ...steps.map((step) => `  ${step}`)];
 }
 
-/** Returns the number of records that are the same as in the previous dataset; null if `importSource` refused. */
+/** Returns the number of records that are as in the previous dataset; null if `importSource` refused the import. */
 function unchangedOf({ records, changes }: ImportResult): number | null {
   if (records === null) return null;
   const total = Object.values(records).reduce((a, b) => a + b);

@@ -53,7 +53,7 @@ export async function applyPending(context: CliContext, store: DatasetStore, isD
   });
 }
 
-/** Applies suppressions, or tries one, as `withdraw` does. If that publishes a dataset, notes it and deletes old ones. */
+/** Applies suppressions, or tries one, as `withdraw` does. Notes a dataset that it publishes, and deletes old ones. */
 export async function applySuppressions(
   context: CliContext,
   store: DatasetStore,
