@@ -52,7 +52,7 @@ interface KeptEnding {
   keep(transaction: ControlTransaction): Promise<unknown>;
 }
 
-/** Returns the present endings that the backup lacks or has only later. Returns none if `present` is null. */
+/** Returns the endings that the backup lacks or has at a later time. Returns none if `present` is null. */
 export function findEndings(present: ControlFacts | null, backup: ControlFacts): KeptEnding[] {
   if (present === null) return [];
   return [
@@ -199,7 +199,7 @@ const viewsQuery = (action: "view.followed" | "view.unfollowed") => `
   select v.subject as id, v.account, a.name as account_name, v.at
   from audit v join account a on a.number = v.account where v.action = '${action}' order by v.number`;
 
-/** Reads the facts from a database. @param query function that runs SQL on SQLite or PostgreSQL. */
+/** Reads the facts that `findEndings` compares. @param query function that runs SQL on SQLite or PostgreSQL. */
 export async function queryControlFacts(query: <Row>(sql: string) => Promise<Row[]>) {
   const byId = async <R extends { id: string }>(sql: string): Promise<ReadonlyMap<string, R>> =>
     new Map((await query<R>(sql)).map((one) => [one.id, one]));
@@ -235,7 +235,7 @@ export async function queryControlFacts(query: <Row>(sql: string) => Promise<Row
   };
 }
 
-/** Reads the facts from a file. @throws whatever node:sqlite throws. */
+/** Reads the facts of an SQLite file. @throws whatever node:sqlite throws. */
 export async function readControlFacts(file: string): Promise<ControlFacts> {
   using database = new DatabaseSync(file, { timeout: 1000 });
   return await queryControlFacts(
@@ -271,7 +271,7 @@ export async function presentControl({
   );
 }
 
-/** Reports whether counts stay valid: each account number in the backup stands for the same account now, or none. */
+/** Reports whether counts stay valid: each account number in the backup now belongs to the same account or to none. */
 export function hasSameNumbers(present: ControlFacts, backup: ControlFacts): boolean {
   const numbers = new Map([...present.accounts.values()].map(({ number, id }) => [number, id]));
   return [...backup.accounts.values()].every(

@@ -137,7 +137,7 @@ async function contentsOf(order: BackupOrder, folder: string) {
   return { manifest, files: [first, ...files] };
 }
 
-/** Finishes a killed restore and returns the data folder. With a database, returns a filled folder in `temporary`. */
+/** Finishes a killed restore and returns the data folder. With PostgreSQL, returns a copy in `temporary` instead. */
 async function readableFolder(
   { dataDir, databaseUrl, isControlOnly, hasRequests }: BackupOrder,
   temporary: string,

@@ -90,7 +90,7 @@ export async function readManifest(text: string, name: string): Promise<Manifest
       `${name} was not made by \`gp-records backup\`, or its manifest is damaged: ${reason}. Nothing was changed. If it is a backup, copy it here again; otherwise restore from another one.`,
     );
   if (value === null) throw notOurs("it does not begin with a manifest in JSON");
-  // Loading the compiler takes long, and only a restore needs it.
+  // The compiler is slow to load, and only a restore needs it.
   const { Compile } = await import("typebox/schema");
   const [head, whole] = [Compile(Type.Object(headMembers)), Compile(manifestSchema)];
   if (!head.Check(value)) throw notOurs(firstFault(head.Errors(value)[1]));

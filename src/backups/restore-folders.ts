@@ -1,4 +1,4 @@
-/** Folders for making and restoring backups, and the completion of a restore that was killed after it was decided. */
+/** Folders for making and restoring backups, and the completion of a restore that was killed after its commit. */
 import { existsSync, readdirSync, renameSync, rmSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { takeLock } from "#store/lock.ts";
@@ -7,8 +7,8 @@ import { syncPath } from "#store/whole-file.ts";
 /** Folder in which a restore is prepared. A leftover means nothing; the next restore removes it. */
 export const draftFolder = ".restore-draft";
 /**
- * Name of the folder once the restore is decided. If the process is killed after that, the next one that opens the data
- * folder completes the restore.
+ * Name of the folder once the restore is committed. If the process is killed after that, the next process that opens
+ * the data folder completes the restore.
  */
 export const decidedFolder = ".restore";
 
@@ -30,7 +30,7 @@ const parts = ["-journal", "-wal", "-shm", ""];
 
 /**
  * Completes a restore, if one was killed while it put its files in place. Call this before opening a data folder.
- * @throws StoreFault `busy` if another process holds a lock of the folder, such as a running restore.
+ * @throws StoreFault `busy` if another process, such as a running restore, holds a lock of the folder.
  */
 export function finishRestore(dataDir: string): void {
   if (!existsSync(join(dataDir, decidedFolder))) return;
@@ -39,8 +39,8 @@ export function finishRestore(dataDir: string): void {
 }
 
 /**
- * Takes both locks of a data folder until the result is disposed of. Meanwhile nobody serves the folder or changes its
- * datasets.
+ * Takes both locks of a data folder, and holds them until the result is disposed of. Meanwhile nobody serves the folder
+ * or changes its datasets.
  * @throws StoreFault `busy` if another process holds one of them.
  */
 export function takeBothLocks(dataDir: string): DisposableStack {
@@ -58,7 +58,7 @@ export function takeBothLocks(dataDir: string): DisposableStack {
   return locks.move();
 }
 
-/** Commits a complete, synced draft. From then on the restore is completed in any case. */
+/** Commits a complete, synced draft. From then on, the restore is completed even if the process is killed. */
 export function decide(dataDir: string): void {
   renameSync(join(dataDir, draftFolder), join(dataDir, decidedFolder));
   syncPath(dataDir);

@@ -57,7 +57,7 @@ export interface RestoreOrder {
 
 export interface FolderOrder extends RestoreOrder {
   dataDir: string;
-  /** True if a folder with data may be replaced. Its data is then kept aside. */
+  /** True if existing data may be replaced. It is then moved aside. */
   mayReplace: boolean;
 }
 
@@ -97,7 +97,7 @@ export async function restoreBackup(order: FolderOrder): Promise<Restored> {
     decide(dataDir);
     const replaced = putInPlace(dataDir);
     if (prepared.manifest.control_only) {
-      // The datasets that stay may be damaged. The next command that publishes tries again.
+      // The datasets that stay may be damaged. The next command that publishes withdraws suppressed people.
       await withdrawAll(dataDir, now).catch((error: unknown) => {
         if (!(error instanceof DatasetFault)) throw error;
       });
@@ -227,7 +227,7 @@ async function withdrawAll(dataDir: string, now: number): Promise<void> {
   }
 }
 
-/** Syncs a folder to disk. If `root` restores for another user, gives folder and locks to the owner of `dataDir`. */
+/** Syncs a folder to disk. First gives it and the locks to the owner of `dataDir` if `root` runs the restore. */
 function settle(folder: string, dataDir: string): void {
   const { uid, gid } = statSync(dataDir);
   const isForOther = process.getuid?.() === 0 && uid !== 0;
@@ -249,7 +249,7 @@ async function readBack(prepared: Prepared, folder: string, dataDir: string, now
   };
 }
 
-/** Returns what results for folders and databases share. @param restored facts after the restore or the trial. */
+/** Returns the part of a result that folders and databases share. @param restored facts after the restore or trial. */
 export function reportOf(
   { manifest, present, backup }: Prepared,
   restored: ControlFacts,

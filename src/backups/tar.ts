@@ -1,4 +1,4 @@
-/** Writes and reads tar archives in pieces. Their format is POSIX ustar, with sizes from 8 GiB on as in GNU tar. */
+/** Writes and reads tar archives in pieces. The format is POSIX ustar, with GNU tar's encoding of sizes from 8 GiB. */
 import { createHash } from "node:crypto";
 import { BackupFault } from "./backup-fault.ts";
 import type { ManifestFile } from "./manifest.ts";

@@ -23,7 +23,7 @@ import { readTar, type TarReader } from "./tar.ts";
 export interface Archive {
   /** Name for errors. */
   name: string;
-  /** Opens the archive. Called only when needed, because nobody handles the errors of a stream that is not read. */
+  /** Opens the archive. Call it just before reading, because nobody handles the errors of a stream that is not read. */
   read: () => AsyncIterable<Buffer>;
 }
 
