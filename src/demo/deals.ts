@@ -28,7 +28,7 @@ import {
 interface Property {
   /** Key of a list in `buildingNames`. */
   names: string;
-  /** Median number of units; left out, like `squareFeet`, if such a property is not measured that way. */
+  /** Median number of units; left out, like `squareFeet`, if properties of the type are not measured that way. */
   units?: number;
   squareFeet?: number;
   /** Median cost in US dollars of one unit, or of one square foot if there are no units, or else of the property. */
@@ -293,7 +293,7 @@ const jointDealShare = 0.08;
 /** Maximum age of a signal that reports no event of a project, in days. */
 const pastDays = 4000;
 
-/** Returns a function that invents the next signal, given its number from 1. Reports a project event at most once. */
+/** Returns a function that invents the next signal, given its number from 1. No project event is reported twice. */
 export function signalInventor(seed: number, gps: readonly InventedGp[]) {
   const random = startRandom(seed, "signals");
   /** Events that no signal has reported yet, for each project drawn so far. */
@@ -424,7 +424,7 @@ function someHeadline(random: Random, occasion: Occasion, amountUsd: number | nu
   return title.charAt(0).toUpperCase() + title.slice(1);
 }
 
-/** Draws a pattern of names of funds and single-property companies, such as `Northwind Real Estate Fund III, LP`. */
+/** Draws a pattern for names of funds and single-property companies, such as `Northwind Real Estate Fund III, LP`. */
 const someFundName = weightedKeys(words.fundNames);
 
 /** Returns a rounded amount of at least 1,000 in words, such as `$48.1 million`. */
@@ -434,7 +434,7 @@ function amountWords(value: number): string {
   return `$${Math.round(value / 1000)},000`;
 }
 
-/** Returns names such as `Northwind (with Hale Realty)`, whose brackets keep verbs singular, or `A private owner`. */
+/** Returns names such as `Northwind (with Hale Realty)`. The brackets keep verbs singular. */
 function gpNames([first, ...others]: readonly InventedGp[]): string {
   if (first === undefined) return "A private owner";
   if (others.length === 0) return first.record.name;

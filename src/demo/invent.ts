@@ -1,6 +1,6 @@
 /**
- * Invents a whole source of records from a seed: GPs and their principals here, what they do in `deals.ts`. Earlier GPs
- * tend to have more money, people, projects and signals.
+ * Invents a whole source of records from a seed: GPs and principals in this file, projects and signals in `deals.ts`.
+ * Earlier GPs tend to have more money, people, projects and signals.
  */
 import type {
   CanonicalPrincipal,
@@ -272,7 +272,7 @@ function inventLegalName(random: Random, { latin }: GpName): string | null {
 const hostOf = ({ latin }: GpName): string =>
   `${fold(latin.replaceAll(/['.]/g, "")).replaceAll(/[^a-z0-9]+/g, "-")}.example`;
 
-/** Draws a pattern of names under which a fund's manager signs, such as `Northwind Fund III GP, LP`. */
+/** Draws a pattern for names of a fund's manager, such as `Northwind Fund III GP, LP`. */
 const someManagerName = weightedKeys(words.managerNames);
 
 // Real numbers have not reached these ranges, so none of these belongs to anybody.
@@ -340,7 +340,7 @@ const peopleKeptMax = 4;
 // The register of individuals has not reached this range.
 const personCrdStart = 9_000_000;
 
-/** Returns a function that invents a principal, given its number from 1, usually for the GP of that number, if any. */
+/** Returns a function that invents a principal, given its number from 1. A GP of that number usually employs it. */
 function principalInventor(seed: number, gps: readonly InventedGp[]) {
   const random = startRandom(seed, "principals");
   return (number: number): CanonicalPrincipal => {

@@ -7,7 +7,7 @@ import words from "./words.json" with { type: "json" };
 
 /**
  * A core-based statistical area, with its title as the Census Bureau listed it in 2015. Its latitude and longitude, in
- * degrees, are exact to about 1 km.
+ * degrees, are accurate to about 1 km.
  */
 export type Metro = (typeof metros)[number];
 
@@ -31,7 +31,7 @@ export const metros = places.metros.map((metro) => ({
 
 export const someMetro = (random: Random): Metro => random.pickEarly(metros, 5);
 
-/** Draws a city in the area. The first is drawn at least 30% of the time. */
+/** Draws a city in an area. The first is drawn at least 30% of the time. */
 export const someCity = (random: Random, { cities }: Metro): City => random.pickEarly(cities, 5);
 
 const dayMilliseconds = 86_400_000;
@@ -80,9 +80,9 @@ export interface InventedGp {
   /** Name without sector and ending. Names of the GP's funds contain it. */
   stem: string;
   city: City;
-  /** Areas where the GP buys, its own first; never empty. */
+  /** Areas where the GP buys, its home area first; never empty. */
   metros: readonly Metro[];
-  /** All GPs whose own area is the same, including this one. */
+  /** All GPs with the same home area, including this one. */
   neighbours: readonly InventedGp[];
   /** Assets under management, disclosed or not. */
   scaleUsd: number;
@@ -112,7 +112,7 @@ export interface Schedule {
   firstSaleDay: number | null;
 }
 
-/** Returns the GP and up to `others` other GPs of its area, to share a record. */
+/** Returns the GP and up to `others` other GPs of its home area, to share a record. */
 export const withNeighbours = (random: Random, gp: InventedGp, others: number): InventedGp[] =>
   drawMore([gp], others, () => random.pickEarly(gp.neighbours));
 
