@@ -17,7 +17,7 @@ import { type ExportedFile, type ExportOrder, workbookFormat } from "./run-expor
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
 
-/** Number of records and funds in a Parquet row group. More take more memory to write, fewer more time to read. */
+/** Number of records and funds in a Parquet row group. Larger ones need more memory; smaller ones slow down reading. */
 const groupMax = 4096;
 
 // Requests and the machine's other work come first.
@@ -146,7 +146,7 @@ function leafOf({ type, format }: MemberSchema): Partial<SchemaElement> {
   return { type: "BYTE_ARRAY", converted_type: "UTF8" };
 }
 
-/** Returns a function that converts a member's values for the writer: whole numbers and times, also in listed objects. */
+/** Returns a function that converts a member's whole numbers and times for the writer, also in lists of objects. */
 function conversionOf({ type, format, items }: MemberSchema): (value: unknown) => unknown {
   if (items?.properties !== undefined) {
     const inner = Object.entries(items.properties).map(

@@ -108,7 +108,7 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
       return file && isOffered(generation) ? offer(generation, file) : undefined;
     },
     /**
-     * Makes a file that is not made yet, one file at a time. Calls for a file in progress share its result. Rejects if
+     * Makes a missing file. Files are made one at a time, and calls for a file in progress share its result. Rejects if
      * the file cannot be made, with a DatasetFault `full` if the disk has no room.
      */
     make(version: string, file: OfferedFile): Promise<MadeFile> {

@@ -82,7 +82,7 @@ interface Sheet {
   rows: Iterable<readonly SheetCell[]>;
 }
 
-/** Content of a cell. `day` numbers a day, as spreadsheet programs do, with a fraction for a time. */
+/** Content of a cell. `day` is a day number as in spreadsheet programs, with a fraction for the time. */
 type SheetCell = string | number | null | { day: number; hasTime: boolean };
 
 const linksName = "Links";
@@ -252,7 +252,7 @@ function cellXml(place: string, cell: SheetCell): string {
   return `<c r="${place}" s="${cell.hasTime ? style.time : style.day}"><v>${cell.day}</v></c>`;
 }
 
-/** Maximum length of a cell's text, in UTF-16 code units. Longer text is cut: programs would call the file damaged. */
+/** Maximum length of a cell's text, in UTF-16 code units. Longer text is cut, or programs report a damaged file. */
 const textLengthMax = 32_767;
 
 function textXml(place: string, number: number, text: string): string {
