@@ -11,7 +11,7 @@ export function getOrCompute<K, V extends {}>(
   return value;
 }
 
-/** Does the same as `getOrCompute` for a map of at most `max` entries. Drops the oldest entry to make room. */
+/** Calls `getOrCompute` on a map of at most `max` entries. Drops the oldest entry to make room. */
 export function getOrKeep<V extends {}>(
   map: Map<string, V>,
   key: string,

@@ -110,7 +110,7 @@ export function openOwnValues(
     getOrCompute(indexed, condition, () => {
       finish(read());
       const { open } = collected.get(condition)!;
-      // The collector's memory can be freed.
+      // Lets the collector's memory be freed.
       collected.delete(condition);
       return open();
     });
@@ -285,8 +285,8 @@ export function sortByPlaces(
 }
 
 /**
- * Maximum number of sets kept for one end of a range. Set n has about the first n/64 of the records, so a query adds
- * one by one only the few records after the last whole set.
+ * Maximum number of sets kept for one end of a range. Set n has about the first n/64 of the records. A query uses the
+ * largest set that fits, and adds the remaining records one by one.
  */
 const keptSets = 64;
 

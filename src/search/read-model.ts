@@ -56,8 +56,8 @@ export interface Filter {
 type FilterValue = string | boolean | readonly string[] | Between | Filter;
 
 /**
- * Order of records by a sortable range of the kind, by `name`, or of GPs by `signal_date`, the date of their latest
- * signal. Records without a value come last. Records with the same value are in the order of their ids.
+ * Order of records by a sortable range of the kind, by `name`, or by `signal_date`, the date of a GP's latest signal.
+ * Records without a value come last. Records with the same value are in the order of their ids.
  */
 export interface Order {
   readonly by: string;
