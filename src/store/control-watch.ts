@@ -47,7 +47,7 @@ export const syncRows = "select source, succeeded_at from sync";
 export const anyAccount = -1;
 export const allChanges = 0;
 
-// Time between checks that the file is still the same. No statement fails if the file is removed or replaced.
+// Time between checks that the file is still the same, because statements do not fail after it is replaced.
 const fileCheckMilliseconds = 1000;
 
 /**

@@ -61,7 +61,7 @@ export function openGate(
 const usualLimits = {
   /** Wait for a connection. */
   connect: 1500,
-  /** Wait for an answer. After it the connection is given up. */
+  /** Wait for an answer, after which the connection is closed. */
   answer: 1900,
   /** Time after which the server gives up on a statement. */
   statement: 1700,

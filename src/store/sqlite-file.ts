@@ -31,7 +31,7 @@ const changedAccounts = { api_key: "new.account", account: "new.number", plan: "
 
 /**
  * Statements that rebuild `keyChanges` with a row for each account, as in PostgreSQL. Account 0 counts all changes. An
- * account's row has the count of its keys' last change, and account -1 that of the last change for all accounts.
+ * account's row has the count of its keys' last change, and account -1 that of the last change that may concern all.
  */
 const keyChangesByAccount = [
   "drop table key_change",
