@@ -244,7 +244,7 @@ const segmentMicroseconds = 3600e6;
 /**
  * Opens the segments for writing.
  * @param finished segments of earlier runs.
- * @param onFault called if a segment that was finished or closed cannot be synced.
+ * @param onFault called if the last sync or the close of a segment fails.
  */
 function openSegments(
   folder: string,
@@ -259,8 +259,8 @@ function openSegments(
   const finish = (segment: Segment) => {
     finished = [...finished, { path: segment.path, newestMicroseconds }];
     void syncSegment(segment)
-      .catch(onFault)
-      .then(() => closeSync(segment.fd));
+      .finally(() => closeSync(segment.fd))
+      .catch(onFault);
   };
   const begin = (now: number): Segment => {
     const next = createSegment(nextSegmentPath(folder), bootId);
@@ -312,7 +312,7 @@ function openSegments(
       } catch (error) {
         onFault(error);
       }
-      void synced.then(() => closeSync(fd));
+      void synced.then(() => closeSync(fd)).catch(onFault);
     },
   };
 }

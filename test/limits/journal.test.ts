@@ -170,6 +170,25 @@ test("while no new file can be made the old one serves on, and nothing is lost o
   assert.equal(open().counted(), 9);
 });
 
+test("a file that cannot be closed is reported, and its counts are kept", async (t) => {
+  const { world, dir, open, faults } = beginJournal(t);
+  const counters = open();
+  counters.take(2);
+  world.now += hour;
+  const close = fs.closeSync;
+  const closing = t.mock.method(fs, "closeSync", (fd: number) => {
+    close(fd);
+    throw new Error("EIO: i/o error, close");
+  });
+  syncBuiltinESMExports();
+  counters.take(1);
+  for (let passed = 0; passed < 100 && faults.length === 0; passed++) await access(dir);
+  closing.mock.restore();
+  syncBuiltinESMExports();
+  assert.match(faults[0]!, /EIO: i\/o error, close/);
+  assert.equal(open().counted(), 3);
+});
+
 test("a file or a folder that cannot be read stays a fault when other counts are saved", async (t) => {
   for (const [what, prevent] of [
     [/00000007\.counts cannot be read: EISDIR/, makeFolderOfFile],
