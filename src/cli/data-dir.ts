@@ -33,7 +33,7 @@ async function withStore<S extends ControlStore | UsageStore, R>(
 /** A change to datasets, to be noted in the audit log. */
 export interface Change {
   action: AuditAction;
-  /** The operator by default. */
+  /** Author of the change; the operator by default. */
   actor?: Actor;
   /** Version of a dataset. */
   subject: string;

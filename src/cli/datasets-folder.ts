@@ -64,7 +64,8 @@ export const changeDatasets = <R>(
 ): Promise<R> => lookAtDatasets(context, (store) => underLock(store, () => change(store)));
 
 /**
- * Returns the error to throw if reading or writing in the folder has failed: a one-line fault, or the given error.
+ * Returns the error to throw for a failure in the folder: a one-line fault for an error of the system or of SQLite,
+ * otherwise the given error.
  * @param setting name of the setting or option that names the folder.
  */
 export function dataFolderFault(error: unknown, dataDir: string, setting = "DATA_DIR"): unknown {

@@ -202,7 +202,7 @@ async function suggest(
 type Imported = Awaited<ReturnType<typeof publishEntries>>;
 
 /**
- * Imports files. Loads the code that reads files only when called, so that no other command waits for it.
+ * Imports files. The code that reads them is loaded only here, so that no other command waits for it.
  * @param mapping mapping files, if any.
  * @param open called to begin reading, after this process has taken the import lock.
  */

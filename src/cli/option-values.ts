@@ -74,7 +74,7 @@ function parseDuration(text: string, orElse: string): number {
   return milliseconds;
 }
 
-/** Returns a lifetime in milliseconds, or `never`. Not null, which commander would turn into an empty string. */
+/** Returns a lifetime in milliseconds, or `never`, because commander would turn null into an empty string. */
 export const parseLifetime = (text: string): number | "never" =>
   text === "never" ? text : parseDuration(text, ", or never");
 

@@ -53,7 +53,7 @@ export async function applyPending(context: CliContext, store: DatasetStore, isD
   });
 }
 
-/** Applies suppressions, or tries one, as `withdraw` does. Notes a dataset that it publishes, and deletes old ones. */
+/** Runs `withdraw` to apply suppressions, or to try one. Notes any dataset it publishes, and deletes old datasets. */
 export async function applySuppressions(
   context: CliContext,
   store: DatasetStore,
