@@ -1,7 +1,7 @@
 /** Sets of record positions, with one bit for each position. They are cheap while they are nearly empty. */
 
 export interface Bitset {
-  /** Words of 32 bits: position p is bit p & 31 of word p >> 5. Signed: unsigned words would cost V8 a conversion. */
+  /** Words of 32 bits: position p is bit p & 31 of word p >> 5. Signed, because V8 would convert unsigned words. */
   words: Int32Array;
   /** One flag for each block of 32 words: 1 if the block may have bits. Other blocks are zero and are skipped. */
   touched: Uint8Array;

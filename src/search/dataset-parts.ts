@@ -13,7 +13,7 @@ import type { IdIndex, NameIndex } from "./name-index.ts";
 import { bufferOver } from "./packed-texts.ts";
 import type { SuggestionIndex } from "./suggestions.ts";
 
-/** Facets of GPs: lists of whole values, each with an index of its own. */
+/** Facets of GPs: lists of values that are matched as a whole. Each facet has its own index. */
 export const facetNames = ["tag", "theme", "market"] as const;
 export type FacetName = (typeof facetNames)[number];
 

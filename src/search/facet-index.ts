@@ -27,7 +27,7 @@ export interface FacetIndex {
   valuesOfSpelling: Lists;
   /** Value → positions of the records that carry it, ascending. In a dataset's facets, the records are GPs. */
   gpsOfValue: Lists;
-  /** Index for suggesting spellings as shown. Its `places` are places in `spellings`. */
+  /** Index for suggesting spellings, in the form to show. Its `places` are places in `spellings`. */
   suggestions: SuggestionIndex;
 }
 

@@ -69,7 +69,7 @@ export function openLists() {
   };
 }
 
-/** Returns, for each item below `count`, the lists that contain it. @param order lists in order of new numbers. */
+/** Returns the lists that each item below `count` is in. @param order lists in the order of their new numbers. */
 export function invertLists(
   { starts, items }: Lists,
   count: number,
@@ -111,7 +111,7 @@ export function placeOf(sorted: ArrayLike<number>, sought: number): number {
   return sorted[place] === sought ? place : -1;
 }
 
-/** A union under construction: whole sets, one of which is `own`, the set for single positions. */
+/** A union under construction: sets, including `own`, the set for single positions. */
 export interface Union {
   sets: Bitset[];
   own: Bitset;

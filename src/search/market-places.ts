@@ -13,8 +13,8 @@ const projectsMax = 25;
 const known = new WeakMap<ReadModel, Map<string, Coordinates>>();
 
 /**
- * Returns the place of a market: the median of its first 25 projects, because an outlier does not move it. Returns null
- * if none of these has coordinates. The first call for a dataset reads all of the dataset's projects.
+ * Returns the place of a market: the median coordinates of its first 25 projects, which an outlier hardly moves.
+ * Returns null if none of these has coordinates. The first call for a dataset reads all of the dataset's projects.
  */
 export function placeOfMarket(model: ReadModel, title: string): Coordinates {
   const places = getOrCompute(known, model, () => new Map<string, Coordinates>());
@@ -28,7 +28,7 @@ export function placeOfMarket(model: ReadModel, title: string): Coordinates {
   return place;
 }
 
-/** Returns the median of the projects that have coordinates; null if none has. */
+/** Returns the median coordinates of the projects that have any; null if none has. */
 function middleOf(projects: readonly Pick<Project, "latitude" | "longitude">[]) {
   const latitude = median(projects.flatMap((project) => project.latitude ?? []));
   const longitude = median(projects.flatMap((project) => project.longitude ?? []));

@@ -1,4 +1,4 @@
-/** Matches a list of names to GPs: the GP that each name means, how sure that is, and the runner-up. */
+/** Matches a list of names to GPs: finds the GP that each name means, the certainty of the match, and a runner-up. */
 import { editDistance } from "#records/edit-distance.ts";
 import { fold } from "#records/fold.ts";
 import type { Gp } from "#records/gp.ts";
@@ -21,7 +21,7 @@ export interface WantedGp {
 }
 
 /**
- * How sure a match is:
+ * Certainty of a match:
  * - `sure`: the CRD or CIK is this GP's alone, and the other does not contradict; or the name is its id; or one of its
  *   names is the same but for case, punctuation and legal form, no other GP fits as well, and nothing contradicts.
  * - `probable`: the name is the same, but the place or legal form contradicts; or the name differs by a typo, and the
@@ -155,7 +155,7 @@ function candidateOf(gp: Gp, position: number, sought: NameParts, wanted: Wanted
     position,
     gp,
     likeness,
-    // A name without its form contradicts no form, but a registered name with another one does.
+    // A name without a legal form contradicts no form. Two different forms contradict each other.
     hasOtherForm: sought.form !== "" && !forms.includes(sought.form) && forms.some(isGiven),
     placeFit: places.reduce((sum, one) => sum + one, 0),
     hasOtherPlace: places.includes(-1),
@@ -172,7 +172,7 @@ function agreement(
   return comparable(given) === comparable(known) ? 1 : -1;
 }
 
-/** Returns how alike two names are, from 0 to 1: 1 less the share of letters that must be edited. */
+/** Returns the likeness of two names, from 0 to 1: 1 less the share of letters that must be edited. */
 const likenessOf = (a: string, b: string): number =>
   a === b ? 1 : 1 - editDistance(a, b) / Math.max(a.length, b.length);
 

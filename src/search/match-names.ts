@@ -28,7 +28,7 @@ type Names = ReturnType<typeof openNames>;
 const openNames = (index: NameIndex, gpCount: number) => ({
   index,
   gpCount,
-  /** Word → GPs, as in the index. */
+  /** Word → GPs, as in `gpsOfWord`. */
   first: openPositionLists(index.gpsOfWord.first, gpCount),
   later: openPositionLists(index.gpsOfWord.later, gpCount),
   /** Scratch sets for intermediate results. */
@@ -195,7 +195,7 @@ interface WordMatch {
   inside: readonly number[];
   /** Number of the word that equals the sought one, or -1 if there is none. */
   equal: number;
-  /** Upper bound for the number of matching GPs: the sum over all words. */
+  /** Upper bound for the number of matching GPs: the sum over all matching words. */
   gpCount: number;
 }
 
