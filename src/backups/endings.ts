@@ -226,7 +226,7 @@ export async function queryControlFacts(query: <Row>(sql: string) => Promise<Row
     /** Views that an account began to follow, even if it stopped later, from the audit log. */
     followed: await byId<ViewFacts>(viewsQuery("view.followed")),
     unfollowed: await byId<ViewFacts>(viewsQuery("view.unfollowed")),
-    /** Suppressions of people. None if the schema has no table for them. */
+    /** Suppressions of people; none if the schema has no table for them. */
     suppressions: (await query<{ name: string }>("select name from schema_step")).some(({ name }) =>
       name.endsWith("-suppressions"),
     )

@@ -92,7 +92,7 @@ export function backupToStream(order: BackupOrder, sink: Sink) {
 }
 
 /**
- * Gathers a backup's contents: its manifest, and all files, beginning with the manifest.
+ * Gathers a backup's contents. Returns its manifest and all its files, the manifest first.
  * @param folder folder for copies of databases and steps.
  * @throws BackupFault if there is nothing to back up, a database or dataset is unfit, or the manifest is too large.
  *   Throws DatasetFault if `current` names no dataset, StoreFault if a database cannot be read or there is no room.
@@ -180,7 +180,7 @@ function datasetContents(dataDir: string, temporary: string) {
       ...stepFiles,
       ...pinned.flatMap((one) => generationContents(catalogue, one)),
       ...generationContents(catalogue, current),
-      // The pointer is last, as in an import. Even when unpacked by hand, the dataset is complete before it is named.
+      // The pointer is last, as in an import, so that a dataset unpacked by hand is complete before it is named.
       textContent("datasets/current", `${current.version}\n`),
     ],
   };
@@ -199,7 +199,7 @@ function gatherSteps(folder: string, current: string, temporary: string): Public
   try {
     noted = publications.list(current);
   } catch (error) {
-    // A backup does without a damaged list. Each publication warns of the damage.
+    // A backup can do without a damaged list. Each publication warns of the damage.
     if (!(error instanceof DatasetFault)) throw error;
   }
   if (noted.at(-1)?.version !== current) return [];
@@ -265,7 +265,7 @@ function textContent(path: string, text: string): Content {
 }
 
 const busyMilliseconds = 5000;
-/** Number of pages copied at once: all, under one read lock. A copy that pauses starts again after each write. */
+/** Number of pages copied at once: all, under one read lock. A copy with pauses would start again after each write. */
 const pagesAtOnce = 2 ** 31 - 1;
 
 /**

@@ -55,7 +55,7 @@ const manifestSchema = Type.Object({
   dataset: Type.Unsafe<string | null>({ type: ["string", "null"], pattern: versionShape.source }),
   /** Versions of the other datasets in the backup, which are all pinned. */
   pinned: Type.Array(version()),
-  /** Publications that lead to the served dataset, oldest first. The steps that they have are files in the backup. */
+  /** Publications that lead to the served dataset, oldest first. Their steps are files in the backup. */
   publications: Type.Array(Type.Unsafe<Publication>(publicationSchema)),
   /** True for a backup of only accounts, keys, people and the audit log. */
   control_only: Type.Boolean(),

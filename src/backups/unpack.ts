@@ -102,7 +102,7 @@ async function writeFile(reader: TarReader, path: string): Promise<string> {
   return digest.digest("hex");
 }
 
-/** Upgrades or creates a database, and only then looks at its tables, because older schemas lack some. */
+/** Upgrades or creates a database, and only then checks its schema, because older schemas lack tables. */
 function upgradeStore(folder: string, store: StoreName): void {
   try {
     openFile(shapeOf(store, folder)).close();
