@@ -210,10 +210,10 @@ function daysOf(random: Random, status: Schedule["status"]): [number | null, num
   }
 }
 
-/** Event in a project that a signal may report. */
+/** Project event that a signal may report. */
 type ProjectEvent = Pick<Occasion, "type" | "day">;
 
-/** Returns a project's events up to the last day, oldest first and each at most once. */
+/** Returns a project's events up to `lastDay`, oldest first and each at most once. */
 const eventsOf = (random: Random, project: InventedProject): ProjectEvent[] =>
   courseOf(random, project).flatMap(([type, day]) =>
     day === null || day > lastDay ? [] : [{ type, day }],
@@ -272,7 +272,7 @@ const marketStory = words.marketStory as Story;
 /** Property types that are let by the month or year, and so have rents and vacancies. */
 const letTypes = words.letTypes as PropertyType[];
 
-/** Subject of a signal: a market, an event in a project, or an action of a GP. */
+/** Subject of a signal: a market, a project event, or an action of a GP. */
 interface Occasion {
   type: SignalType;
   story: Story;

@@ -62,7 +62,7 @@ export function* inventRecords(size: DemoSize): Generator<SourceEntry> {
 }
 
 /**
- * Yields the same source as it was two days earlier: without the latest records, with a few that have since been
+ * Yields the source as it was two days earlier: without the latest records, with a few that have since been
  * withdrawn, and with the old values of some that have since changed.
  */
 export function* inventEarlier(size: DemoSize): Generator<SourceEntry> {
@@ -102,7 +102,7 @@ const entryOf = (line: number, record: CanonicalRecord): SourceEntry => ({
   faults: [],
 });
 
-/** First day whose signals the earlier source does not have yet. */
+/** First day whose signals the earlier source lacks. */
 const firstLater = dayText(lastDay - 1);
 
 const statusBefore: Readonly<Partial<Record<string, CanonicalProject["status"]>>> = {

@@ -103,7 +103,7 @@ export interface InventedProject {
   amountUsd: number;
 }
 
-/** A project's status and days. A day is counted as in `dayOf`, and null if it is unknown or not set yet. */
+/** A project's status and days. A day is counted as in `dayOf`. It is null if unknown or not set yet. */
 export interface Schedule {
   status: ProjectStatus;
   startDay: number | null;
