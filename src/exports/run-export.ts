@@ -30,7 +30,7 @@ export interface ExportedFile {
   sha256: string;
 }
 
-/** Memory limits of the thread. They are enough for the largest record, but so small that garbage is collected soon. */
+/** Memory limits of the thread. They suffice for the largest record, but make garbage collection start early. */
 const resourceLimits = { maxYoungGenerationSizeMb: 3, maxOldGenerationSizeMb: 64 };
 
 /**

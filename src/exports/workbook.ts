@@ -125,7 +125,7 @@ function aboutSheet(
   };
 }
 
-/** Rows of the last sheet that say how to read the others. */
+/** Rows of the last sheet that explain the other sheets. */
 export const notes: readonly (readonly [what: string, value: string])[] = [
   [
     "Lists",
@@ -161,7 +161,7 @@ export function fundsSheet(gps: Iterable<RecordMembers>): Sheet {
 }
 
 const dayLength = "2026-03-31".length;
-/** Day 0. All programs give the same numbers to the days from 1 March 1900. */
+/** Day 0 of a spreadsheet. All programs number the days from 1 March 1900 in the same way. */
 const firstDay = Date.UTC(1899, 11, 30);
 const firstAgreed = Date.UTC(1900, 2, 1);
 
