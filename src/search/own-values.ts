@@ -344,5 +344,5 @@ function openIds(parts: DatasetParts, kind: RecordKind) {
   };
 }
 
-/** Returns the first eight characters of an id after its prefix as a number, which fits into a double. */
+/** Returns the first eight characters of an id after its prefix as a base-36 number, which fits into a double. */
 const idKey = (id: string) => parseInt(id.slice(3, 11), 36);
