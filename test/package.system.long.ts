@@ -12,8 +12,10 @@ import {
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { lists } from "#operations/lists.ts";
-import { recordKinds } from "#records/kinds.ts";
+import { type RecordKind, recordKinds } from "#records/kinds.ts";
+import { project } from "./datasets/published.ts";
 import { hasOutside, outsideFolder } from "./outside/outside.ts";
+import { cast } from "./support/cast.ts";
 import { outcomeOf } from "./support/command-line.ts";
 import { roomy } from "./support/own-process.ts";
 import { spawnServer } from "./support/server-process.ts";
@@ -56,17 +58,22 @@ async function pack(t: TestContext): Promise<string> {
   return join(copy, "lib", packed.trim().split("\n").at(-1)!);
 }
 
+const methodOf = (kind: RecordKind) =>
+  `list${kind === "gp" ? "Gp" : kind.charAt(0).toUpperCase() + kind.slice(1)}s`;
+
+/** Every filter of a list, with a value. */
+const filtersOf = (kind: RecordKind) =>
+  Object.entries(lists[kind].filters).map(([name, { form, valuesMax }]) => {
+    const one = { number: 1, flag: true, date: "2026", text: "x", value: "dallas" }[form];
+    return { [name]: valuesMax > 1 ? [one] : one };
+  });
+
 /** Calls of each list with every one of its filters, and nothing that is none, as a program in TypeScript. */
 const listCalls = recordKinds
   .map((kind) => {
-    const { filters } = lists[kind];
-    const given = Object.entries(filters).map(([name, { form, valuesMax }]) => {
-      const one = { number: 1, flag: true, date: "2026", text: "x", value: "x" }[form];
-      return [name, valuesMax > 1 ? [one] : one];
-    });
-    const all = JSON.stringify({ ...Object.fromEntries(given), sort: "id", limit: 1, offset: 1 });
-    const method = `list${kind === "gp" ? "Gp" : kind.charAt(0).toUpperCase() + kind.slice(1)}s`;
-    return `const ${kind}Parameters: Required<ListParameters<"${kind}">> = ${all};\nrecords.${method}(${kind}Parameters);`;
+    const page = { sort: "id", limit: 1, offset: 1 };
+    const all = JSON.stringify(Object.assign({}, ...filtersOf(kind), page));
+    return `const ${kind}Parameters: Required<ListParameters<"${kind}">> = ${all};\nrecords.${methodOf(kind)}(${kind}Parameters);`;
   })
   .join("\n");
 
@@ -158,7 +165,8 @@ console.log(name, titles, Problem);
   await t.test(
     "it answers byte for byte what the service does, on Node 26 and Node 24",
     async (t) => {
-      const service = await startService(t);
+      const inDallas = project("yard", { market: "Dallas-Fort Worth-Arlington, TX" });
+      const service = await startService(t, { records: [...cast, inDallas] });
       const { key } = await service.newKey({ quotas: roomy });
       const names = ["north", "stone", "kk", "société", "jp morgan", "zzz"];
       const facets = [{}, { tag: "ai" }, { tag: ["ai", "qof"], market: "dallas" }, { theme: "x" }];
@@ -180,6 +188,9 @@ console.log(name, titles, Problem);
         ["listSignals", { has_gp: false }],
         ["listProjects", { units_min: 100, status: "planned", sort: "-units" }],
         ["listProjects", { units_min: 2, units_max: 1, status: "planed", sort: "size" }],
+        ...recordKinds.flatMap((kind) =>
+          filtersOf(kind).map((filter) => [methodOf(kind), filter] as const),
+        ),
       );
       const path = (method: string) => `/${method.replace(/[A-Z]/, (c) => `-${c.toLowerCase()}`)}`;
       const served = [];

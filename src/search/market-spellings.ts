@@ -15,7 +15,7 @@ export function spellingsOfMarket(market: string): Spelling[] {
   const title = metropolitanTitle.exec(market);
   const shown = [market, ...(title === null ? [] : partsOf(title.groups!))];
   const byFold = new Map<string, string>();
-  for (const spelling of shown) byFold.getOrInsert(fold(spelling), spelling);
+  for (const spelling of shown) getOrCompute(byFold, fold(spelling), () => spelling);
   byFold.delete("");
   return Array.from(byFold, ([folded, spelling]) => ({ folded, shown: spelling }));
 }
