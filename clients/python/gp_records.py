@@ -933,7 +933,7 @@ PublishedChange = TypedDict(
         "version": str,
         # Time of the publication.
         "published_at": str,
-        # Version that was served before; `null` for the first publication known.
+        # Version that was served before; `null` if it is unknown.
         "from": str | None,
         # Hash of the dataset, as the guide to changes defines it; `null` while it is unknown.
         "hash": str | None,
@@ -2152,6 +2152,8 @@ def _retry_after_seconds(headers: Mapping[str, str]) -> float | None:
         until = parsedate_to_datetime(value)
     except ValueError:
         return None
+    # The obsolete form without a zone is in UTC, too.
+    until = until.replace(tzinfo=until.tzinfo or UTC)
     return max(0.0, (until - datetime.now(UTC)).total_seconds())
 
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
-import type { TestContext } from "node:test";
+import { test as testOnce, type TestContext } from "node:test";
+import { createClient } from "../../clients/typescript/src/client.ts";
 import { freePort, listenFor } from "../support/ports.ts";
 import { forEachClient as test, type GivenError, type Result } from "./each-client.ts";
 
@@ -96,20 +97,38 @@ test("a try that takes too long is given up, also where its body trickles", asyn
 
 test("a proxy that cannot reach the service is waited for, as it says", async (t, client) => {
   const inAMinute = new Date(Date.now() + 60_000).toUTCString();
+  // The form of C's asctime, which has no zone (RFC 9110 §5.6.7).
+  const asWritten = inAMinute.replace(/^(...), (..) (...) (....) (.{8}) GMT$/, "$1 $3 $2 $5 $4");
   const { baseUrl } = await scripted(t, [
     answers.html(503, { "retry-after": "7" }),
     answers.html(503, { "retry-after": inAMinute }),
     answers.html(502),
     answers.html(429, { "retry-after": "4" }),
+    answers.html(503, { "retry-after": asWritten }),
     answers.page,
   ]);
   const result = await client.do({ ...fetchSignals, options: { baseUrl, key } });
   assert.equal(result.value?.pagination.total, 0, result.trace);
-  const [first, second, third, fourth] = result.waits.map(({ seconds }) => seconds);
+  const [first, second, third, fourth, fifth] = result.waits.map(({ seconds }) => seconds);
   assert.deepEqual([first, fourth], [7, 4]);
-  assert.ok(second! > 0 && second! <= 60, `${second}`);
+  for (const dated of [second!, fifth!]) assert.ok(dated > 0 && dated <= 60, `${dated}`);
   assert.ok(third! >= 1 && third! <= 2, `${third}`);
 });
+
+testOnce(
+  "a signal aborted by the cache or by onWait ends the request before it is sent",
+  async (t) => {
+    for (const sent of [0, 1]) {
+      const aborter = new AbortController();
+      const { baseUrl, headers } = await scripted(t, [answers.hangUp, answers.page]);
+      const cache = { get: () => void (sent === 0 && aborter.abort()), set() {} };
+      const client = createClient({ baseUrl, key, cache, onWait: () => aborter.abort() });
+      const asked = client.fetchSignals({}, { signal: aborter.signal });
+      await assert.rejects(asked, { name: "AbortError" });
+      assert.equal(headers.length, sent);
+    }
+  },
+);
 
 test("what is no answer of the service is said to be none, once", async (t, client) => {
   const ask = async (answer: (response: ServerResponse) => void): Promise<GivenError> => {

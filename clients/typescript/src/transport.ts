@@ -140,6 +140,7 @@ export function openTransport(options: ClientOptions): Transport {
     signal: AbortSignal | undefined,
   ): Promise<ReadAnswer | Failure> {
     const kept = await cache?.get(address);
+    signal?.throwIfAborted();
     const headers: Record<string, string> = {
       accept,
       "x-api-key": key,
@@ -189,6 +190,7 @@ export function openTransport(options: ClientOptions): Transport {
   ): Promise<void> {
     if (waitSeconds === null || attempt > retriesMax || waitSeconds > waitMaxSeconds) throw error;
     onWait?.({ seconds: waitSeconds, error, attempt });
+    signal?.throwIfAborted();
     await sleep(waitSeconds * 1000, signal);
   }
 
@@ -428,7 +430,9 @@ function waitFor(error: ProblemError, headers: Headers, attempt: number): number
 function retryAfterSeconds(headers: Headers): number | undefined {
   const value = headers.get("retry-after") ?? "";
   if (/^\d+$/.test(value)) return Number(value);
-  const seconds = Math.ceil((Date.parse(value) - Date.now()) / 1000);
+  // The obsolete form without a zone is in UTC, too.
+  const until = Date.parse(value.endsWith("GMT") ? value : `${value} GMT`);
+  const seconds = Math.ceil((until - Date.now()) / 1000);
   return Number.isNaN(seconds) ? undefined : Math.max(seconds, 0);
 }
 
