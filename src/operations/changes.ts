@@ -26,7 +26,7 @@ const Counts = Type.Object(
 export const PublishedChange = Type.Object({
   version: text("Version of the dataset that was published."),
   published_at: time("Time of the publication."),
-  from: orNull(text("Version that was served before; `null` for the first publication known.")),
+  from: orNull(text("Version that was served before; `null` if it is unknown.")),
   hash: orNull(
     text("Hash of the dataset, as the guide to changes defines it; `null` while it is unknown."),
   ),

@@ -778,7 +778,7 @@ export interface PublishedChange {
   version: string;
   /** Time of the publication. */
   published_at: string;
-  /** Version that was served before; `null` for the first publication known. */
+  /** Version that was served before; `null` if it is unknown. */
   from: string | null;
   /** Hash of the dataset, as the guide to changes defines it; `null` while it is unknown. */
   hash: string | null;
