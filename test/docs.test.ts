@@ -9,6 +9,7 @@ import { fetches } from "#operations/fetches.ts";
 import { operations } from "#operations/index.ts";
 import { lists } from "#operations/lists.ts";
 import { parametersOf } from "#operations/operation.ts";
+import { apiVersions } from "#operations/versions.ts";
 import { parameterFaultCodes, problemCodes, type ProblemKind, problemKinds } from "#problems.ts";
 import { declarations, membersOf } from "#records/declarations.ts";
 import { closedLists } from "#records/vocabulary.ts";
@@ -25,7 +26,13 @@ const rowsOf = (text: string) => [...text.matchAll(/^\| `([^`]+)` \|/gm)].map(([
 
 test("every operation and every parameter stands in docs/api.md, and no other", () => {
   const text = page("docs/api.md");
-  for (const { path } of operations) assert.match(text, new RegExp(`\`GET ${path}\``));
+  const [changes, python] = [JSON.stringify(apiVersions), page("clients/python/gp_records.py")];
+  for (const { path } of operations) {
+    assert.match(text, new RegExp(`\`GET ${path}\``));
+    assert.ok(changes.includes(`\`${path}\``), path);
+    for (const call of ["_fetch_page", "_list"])
+      assert.ok(python.includes(`self.${call}("${path}"`));
+  }
   const documented = rowsOf(text.slice(text.indexOf("## Parameters"), text.indexOf("## Matching")));
   assert.deepEqual(documented, [...new Set(Object.values(fetches).flatMap(parametersOf))]);
 });

@@ -80,7 +80,7 @@ export function draftRecord(
 ): DraftedRecord {
   const { record: kind, id: sourceId, provenance } = record;
   const gps = eachOnce((record.record === "gp" ? undefined : record.gps) ?? none);
-  const projects = eachOnce((record.record === "signal" ? record.project_ids : undefined) ?? none);
+  const projects = eachOnce(("project_ids" in record ? record.project_ids : undefined) ?? none);
   const statedAt = record.updated_at ?? null;
   const links = linksText({ statedAt, gps, projects, evidence: keptEvidence(evidence) });
   return {

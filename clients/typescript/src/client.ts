@@ -45,6 +45,13 @@ type List<At extends Path> = (
   ...asked: Arguments<Omit<Query<At>, "offset">, ListOptions>
 ) => Listing<RecordAt<At>, Page<At>>;
 
+/** Methods for an operation. */
+type MethodOf<At> = At extends `/list-${infer Name}`
+  ? `list${Capitalize<Name>}` | `all${Capitalize<Name>}` | Name
+  : At extends `/fetch-${infer Name}`
+    ? `fetch${Capitalize<Name>}`
+    : never;
+
 export interface Client {
   /** Fetches one page of GPs by name, best match first, with their principals and signals. */
   fetchGp: Fetch<"/fetch-gp">;
@@ -190,7 +197,7 @@ export function createClient(options: ClientOptions): Client {
         `/exports/${encodeURIComponent(version)}/${encodeURIComponent(file)}`,
         options,
       ),
-  };
+  } satisfies Client & { [At in Path as MethodOf<At>]: unknown };
 }
 
 type AnyPage = Received & { pagination: Pagination; meta: Meta };
