@@ -107,7 +107,7 @@ function patternWords(pattern: string): string {
     : `must be ${time}`;
 }
 
-const foldedMembers = ["name", "legal_name", "aliases", "tags", "themes", "markets"];
+const foldedMembers = ["name", "legal_name", "aliases", "tags", "themes", "market", "markets"];
 
 /** Returns a schema's date members and folded members, each with a check to run after the schema's own check. */
 const checksOf = (schema: TSchema) =>

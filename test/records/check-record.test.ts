@@ -167,6 +167,8 @@ test("a name, tag, theme or market that folds to nothing is rejected, since nobo
   assert.equal(fault("gp", { name: "--" })[0]?.field, "name");
   for (const member of ["aliases", "tags", "themes", "markets"])
     assert.equal(fault("gp", { [member]: ["ok", "%%"] })[0]?.field, member);
+  for (const kind of ["project", "signal"] as const)
+    assert.equal(fault(kind, { market: "%%" })[0]?.field, "market");
 });
 
 test("text that is empty, holds control characters or half a character is rejected", () => {
