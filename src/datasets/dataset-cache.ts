@@ -17,7 +17,7 @@ import { factsText, type Generation, isStaged } from "./generation.ts";
 
 /** The shared datasets at one moment, listed like those of a folder. */
 export interface Kept extends DatasetList {
-  /** Number that every change of datasets or publications raises. */
+  /** Counter that increases with each change to the datasets or publications. */
   change: number;
   /**
    * Datasets that commands are about to publish. Servers fetch their files in advance. The next command that takes the

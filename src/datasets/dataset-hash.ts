@@ -14,7 +14,7 @@ export const hashOfContent = (content: string | Uint8Array): string =>
 
 /**
  * Reports whether a stored document's content matches the hash in its row.
- * @param ownLength number of bytes of the document through its time.
+ * @param ownLength number of bytes from the start of the document through its `updated_at`.
  */
 export function isUnchanged(
   document: Uint8Array,

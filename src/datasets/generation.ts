@@ -107,7 +107,7 @@ export interface Generation {
   published_at: string | null;
   /** Version that was current before its first publication; null if none was, or it was never published. */
   published_after: string | null;
-  /** Time when it was pinned, which protects it from pruning; null if it is not pinned. */
+  /** Time when it was pinned; null if it is not pinned. Pruning keeps pinned generations. */
   pinned_at: string | null;
 }
 

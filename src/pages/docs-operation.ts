@@ -251,7 +251,7 @@ const pageTerms = (pageSizeMax: number): Term[] =>
 /** Number of members that are always shown. The others are collapsed. */
 const membersAtOnce = 10;
 
-/** Returns the members of a record or problem: name, type (with null) and meaning. */
+/** Returns a list of the members of an object: the name, type and meaning of each. */
 export function memberList(label: string, record: TSchema): Part {
   const terms = membersOf(record).map(([name, schema]) => ({
     names: codes([name]),
