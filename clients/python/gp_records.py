@@ -344,7 +344,7 @@ class GpSignal(TypedDict):
     url: str | None
     # Facts such as `reg_d_506c`, from an open vocabulary.
     tags: list[str]
-    # Subjects of the business, from an open vocabulary.
+    # Investment themes such as `opportunity_zones`, from an open vocabulary.
     themes: list[str]
     # Where the record comes from and how certain it is.
     provenance: Provenance
@@ -387,7 +387,7 @@ class Gp(TypedDict):
     property_types: list[PropertyType]
     # Facts such as `reg_d_506c`, from an open vocabulary.
     tags: list[str]
-    # Subjects of the business, from an open vocabulary.
+    # Investment themes such as `opportunity_zones`, from an open vocabulary.
     themes: list[str]
     # Metropolitan areas by title, such as `Austin-Round Rock, TX`.
     markets: list[str]
@@ -466,7 +466,7 @@ class Principal(TypedDict):
     updated_at: str
     # Facts such as `reg_d_506c`, from an open vocabulary.
     tags: list[str]
-    # Subjects of the business, from an open vocabulary.
+    # Investment themes such as `opportunity_zones`, from an open vocabulary.
     themes: list[str]
     # Metropolitan areas by title, such as `Austin-Round Rock, TX`.
     markets: list[str]
@@ -532,7 +532,7 @@ class Signal(TypedDict):
     url: str | None
     # Facts such as `reg_d_506c`, from an open vocabulary.
     tags: list[str]
-    # Subjects of the business, from an open vocabulary.
+    # Investment themes such as `opportunity_zones`, from an open vocabulary.
     themes: list[str]
     # Where the record comes from and how certain it is.
     provenance: Provenance
@@ -683,7 +683,7 @@ class Project(TypedDict):
     strategy: Strategy | None
     # Facts such as `reg_d_506c`, from an open vocabulary.
     tags: list[str]
-    # Subjects of the business, from an open vocabulary.
+    # Investment themes such as `opportunity_zones`, from an open vocabulary.
     themes: list[str]
     # Known ids in other registers, by register.
     external_ids: ExternalIds
@@ -730,7 +730,7 @@ class ListedGp(TypedDict):
     property_types: list[PropertyType]
     # Facts such as `reg_d_506c`, from an open vocabulary.
     tags: list[str]
-    # Subjects of the business, from an open vocabulary.
+    # Investment themes such as `opportunity_zones`, from an open vocabulary.
     themes: list[str]
     # Metropolitan areas by title, such as `Austin-Round Rock, TX`.
     markets: list[str]

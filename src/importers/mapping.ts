@@ -124,7 +124,7 @@ export const NamedGps = Type.Object(
   {
     names: Type.Unsafe<Written | Written[]>({ type: ["string", "object", "array"] }),
     split: optional(oneOf("`firms` finds the firms in cells of award lists.", ["firms"])),
-    known: optional(Type.String({ description: "Source with GPs that the names may mean." })),
+    known: optional(Type.String({ description: "Source to look the names up in." })),
     external_ids: optional(Type.Unsafe<Record<string, Written | Written[]>>({ type: "object" })),
     confidence: optional(
       Type.Number({
@@ -136,7 +136,7 @@ export const NamedGps = Type.Object(
     constants: optional(
       Type.Unsafe<Record<string, unknown>>({
         type: "object",
-        description: "Members that every GP made from a name gets, written as in the record.",
+        description: "Members of each GP that is made from a name, written as in a record.",
       }),
     ),
   },

@@ -304,7 +304,7 @@ const wholeValues = Object.keys(gpFilters).filter((name) => name !== "gp_name");
 /** Meanings of the hint codes; backticks mark code. */
 const hintMeanings: Readonly<Record<Hint["code"], string>> = {
   no_match: "No GP has a name that satisfies `gp_name`. `suggestions` has up to 3 similar names.",
-  unknown_value: `No GP carries this ${wordList(wholeValues, "or")}; in a list, no record carries this value. \`suggestions\` has up to 3 similar values.`,
+  unknown_value: `No GP carries this ${wordList(wholeValues, "or")}; under \`/list-…\`, no record has this value. \`suggestions\` has up to 3 similar values.`,
   no_searchable_character: "The value has no letter and no digit, so it cannot match anything.",
   past_the_end: "`offset` is beyond the last record. `pagination.total` says how many there are.",
   embedded_list_cut:

@@ -284,7 +284,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   "quota-exceeded": {
     meaning:
-      "All requests of a minute, an hour or a day are used, too many wrong keys came from your address, or too many messages without a call came to `/mcp`; `detail` says which. Wait `retry_after` seconds, then go on; the refused request was not counted. The headers `RateLimit` and `RateLimit-Policy` say in each answer what is left.",
+      "The request counts as more than is left of a minute's, an hour's or a day's quota, too many wrong keys came from your address, or too many messages without a call came to `/mcp`; `detail` says which. Wait `retry_after` seconds, then try again; the refused request was not counted. The header `RateLimit` of each answer to a valid key says how many requests are left.",
     again: "Yes, after `retry_after` seconds; the header `Retry-After` says the same.",
     example: new Problem(
       "quota-exceeded",

@@ -47,7 +47,7 @@ export const gps = list("GPs that this record belongs to; may be empty.", GpLink
 export const markets = list("Metropolitan areas by title, such as `Austin-Round Rock, TX`.", label);
 export const labels = {
   tags: list("Facts such as `reg_d_506c`, from an open vocabulary.", label),
-  themes: list("Subjects of the business, from an open vocabulary.", label),
+  themes: list("Investment themes such as `opportunity_zones`, from an open vocabulary.", label),
 };
 export const origin = {
   provenance: Provenance,

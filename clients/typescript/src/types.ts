@@ -295,7 +295,7 @@ export interface GpSignal {
   url: string | null;
   /** Facts such as `reg_d_506c`, from an open vocabulary. */
   tags: string[];
-  /** Subjects of the business, from an open vocabulary. */
+  /** Investment themes such as `opportunity_zones`, from an open vocabulary. */
   themes: string[];
   /** Where the record comes from and how certain it is. */
   provenance: Provenance;
@@ -338,7 +338,7 @@ export interface Gp {
   property_types: PropertyType[];
   /** Facts such as `reg_d_506c`, from an open vocabulary. */
   tags: string[];
-  /** Subjects of the business, from an open vocabulary. */
+  /** Investment themes such as `opportunity_zones`, from an open vocabulary. */
   themes: string[];
   /** Metropolitan areas by title, such as `Austin-Round Rock, TX`. */
   markets: string[];
@@ -372,7 +372,7 @@ export interface LinkedGp {
 export interface Principal extends GpPrincipal {
   /** Facts such as `reg_d_506c`, from an open vocabulary. */
   tags: string[];
-  /** Subjects of the business, from an open vocabulary. */
+  /** Investment themes such as `opportunity_zones`, from an open vocabulary. */
   themes: string[];
   /** Metropolitan areas by title, such as `Austin-Round Rock, TX`. */
   markets: string[];
@@ -533,7 +533,7 @@ export interface Project {
   strategy: Strategy | null;
   /** Facts such as `reg_d_506c`, from an open vocabulary. */
   tags: string[];
-  /** Subjects of the business, from an open vocabulary. */
+  /** Investment themes such as `opportunity_zones`, from an open vocabulary. */
   themes: string[];
   /** Known ids in other registers, by register. */
   external_ids: ExternalIds;
@@ -580,7 +580,7 @@ export interface ListedGp {
   property_types: PropertyType[];
   /** Facts such as `reg_d_506c`, from an open vocabulary. */
   tags: string[];
-  /** Subjects of the business, from an open vocabulary. */
+  /** Investment themes such as `opportunity_zones`, from an open vocabulary. */
   themes: string[];
   /** Metropolitan areas by title, such as `Austin-Round Rock, TX`. */
   markets: string[];
