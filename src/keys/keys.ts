@@ -24,7 +24,7 @@ export interface KeyOrder {
   expiresAt: number | null;
   isDemo?: boolean;
   actor?: Actor;
-  /** One-time value of the submitted form. */
+  /** One-time value of the submitted form; null for a command. */
   form?: string | null;
   now: number;
 }
@@ -368,7 +368,7 @@ async function withOwnKey<R>(
   return outcome.done;
 }
 
-/** Number of an account's working keys at which its members can create no more. Commands have no limit. */
+/** Maximum number of an account's working keys. A member cannot exceed it, but a command can. */
 export const liveKeysMax = 10;
 /** Maximum number of keys that members of an account can create within 24 hours, rotations included. */
 export const createdADayMax = 20;

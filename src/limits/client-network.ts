@@ -3,8 +3,8 @@ import { isIP } from "node:net";
 
 /**
  * Returns an IPv4 address itself, even if it is mapped into IPv6. Returns the /64 of any other IPv6 address, because
- * anyone can get that many addresses (RFC 6177). Returns `unknown` for all other text, so that nonsense allows no extra
- * guesses.
+ * anyone can get that many addresses (RFC 6177). Returns `unknown` for all other text, so that all invalid addresses
+ * share one limit.
  */
 export function clientNetwork(address: string): string {
   const family = isIP(address);
@@ -35,7 +35,7 @@ export function networksOf(address: string): [network: string, site?: string] {
   return network.endsWith("/64") ? [network, coarseNetwork(address)] : [network];
 }
 
-/** Returns the IPv4 address mapped into an IPv6 address, if there is one. */
+/** Returns the IPv4 address mapped into an IPv6 address. Returns undefined if there is none. */
 function mappedAddress(groups: readonly number[]): string | undefined {
   const isMapped = groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0);
   if (!isMapped) return undefined;

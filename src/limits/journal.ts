@@ -452,7 +452,7 @@ function listSegments(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/** Returns a path that sorts after all segments in the folder. @throws as `listSegments`. */
+/** Returns a path that sorts after all segments in the folder. @throws if the folder cannot be used. */
 function nextSegmentPath(folder: string): string {
   const numbers = listSegments(folder).map((path) => Number.parseInt(basename(path), 10));
   return join(folder, `${String(Math.max(0, ...numbers) + 1).padStart(8, "0")}.counts`);

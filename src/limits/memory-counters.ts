@@ -109,13 +109,13 @@ export function append(log: SlidingLog, now: number): void {
   log.end++;
 }
 
-/** Returns the µs until a window counts fewer than `quota` requests; 0 if it already does. */
+/** Returns the time in µs until a window counts fewer than `quota` requests; 0 if it already does. */
 export function waitIn(log: SlidingLog, window: number, quota: number, now: number): number {
   const last = log.end - quota;
   return last < log.firsts[window]! ? 0 : leaves(log, last, window) - now;
 }
 
-/** Returns the µs until the oldest request of a window leaves it; 0 if there is none. */
+/** Returns the time in µs until the oldest request of a window leaves it; 0 if there is none. */
 export function resetIn(log: SlidingLog, window: number, now: number): number {
   const first = log.firsts[window]!;
   return first === log.end ? 0 : leaves(log, first, window) - now;

@@ -84,11 +84,11 @@ export interface SharedCountersOptions {
 export interface Patience {
   /** Wait for an answer before the outage mode applies. It is a setting, so it has no default here. */
   answer: number;
-  /** Wait for a connection; by default as long as other parts of the service wait for one to PostgreSQL. */
+  /** Wait for a connection; 1500 by default. */
   connection?: number;
-  /** Wait for a round of charges, apart from the last one. */
+  /** Wait for a round of charges, apart from the last one; 1000 by default. */
   charge?: number;
-  /** Time between two attempts to reach an engine that is unavailable. */
+  /** Time between two attempts to reach an unavailable engine; 250 by default. */
   retry?: number;
 }
 

@@ -347,7 +347,7 @@ function withHost(address: string, host: string): Address | undefined {
 }
 
 /**
- * Reports whether one call can use keys of all these parts. It can on a server that is not a proxy in front of several.
+ * Reports whether one call can use keys of all these parts. A proxy in front of several servers may not allow that.
  * @throws Error if the server would refuse to count: a replica, no memory left, a user without rights.
  */
 async function probe(send: Connection["send"], ofParts: readonly number[]): Promise<boolean> {

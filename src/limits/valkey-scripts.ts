@@ -136,8 +136,8 @@ return decisions
 
 /**
  * Returns the script that charges requests admitted elsewhere. A charge that was already made changes nothing. KEYS[1]:
- * key of the number of the instance's newest charge; the others: accounts. ARGV[1]: the number of this charge; the
- * others: the ages in µs of each account's requests, oldest first, separated by spaces.
+ * key that holds the number of the instance's newest charge; the others: accounts. ARGV[1]: the number of this charge;
+ * the others: the ages in µs of each account's requests, oldest first, separated by spaces.
  */
 export const chargeScript = (readClock: string = serverTime): string => `${shared}
 ${readClock}
