@@ -179,7 +179,7 @@ function attempt<Q, A>(question: Q, find: (question: Q) => Found<A> | Promise<Fo
   }
 }
 
-/** Returns the refusal for an error, which is internal unless it is a Problem. */
+/** Returns the refusal for an error. An error that is not a Problem becomes an internal error. */
 export const refusalOf = (error: unknown): Refusal =>
   error instanceof Problem
     ? refused(error)

@@ -28,7 +28,7 @@ export interface McpReply {
   status: number;
   /** Body of the reply; null if there is nothing to answer, as for a notification. */
   content: { type: string; text: string } | null;
-  /** Outcome of a call, even to an unknown tool; null if the message did not lead to one. */
+  /** Outcome of a tool call, even to an unknown tool; null if the message led to no call. */
   called: CallOutcome | null;
 }
 

@@ -202,7 +202,7 @@ const explainTool = (dependencies: ToolDependencies): Tool =>
 
 /** Maximum number of names in a call. */
 const matchedMax = 200;
-/** Arguments that list a fact about each name, by that fact. */
+/** Arguments that list one fact about each name, keyed by the fact. */
 const factLists = { city: "cities", state: "states", crd: "crds", cik: "ciks" } as const;
 
 const factsOfNames = (fact: string) =>

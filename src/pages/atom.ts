@@ -17,7 +17,7 @@ export interface Entry {
   id: string;
   title: string;
   updatedAt: string;
-  /** Absolute address of the page that the entry is about. */
+  /** Absolute address of the page that the entry is about; null or omitted for no link. */
   link?: string | null;
   text: string;
 }

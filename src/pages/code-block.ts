@@ -19,7 +19,7 @@ const jsonText = (value: unknown): string =>
     (_, list: string) => `[${list.replace(/\n\s+/g, " ")}]`,
   );
 
-/** Returns a block of JSON with texts, but not names, in colour. */
+/** Returns a block of JSON with strings, but not member names, in colour. */
 export function jsonBlock(label: string, value: unknown): Html {
   const parts = jsonText(value).split(/("(?:[^"\\\n]|\\.)*":?)/);
   const coloured = parts.map((part, i) =>

@@ -18,7 +18,7 @@ function usualValue({ type, enum: values, minimum, description }: MemberSchema):
   return name in emptyValues ? emptyValues[name] : (values?.[0] ?? minimum ?? description);
 }
 
-/** Returns a kind's example. Each member is written for the kind or for every kind, or else has its usual value. */
+/** Returns a kind's example. A member without a written example gets its usual value. */
 function exampleOf(kind: RecordKind): object {
   const id = `${kinds[kind].prefix}_0000000000000000`;
   const given: Readonly<Record<string, unknown>> = { id, ...every, ...ofKind[kind] };

@@ -1,4 +1,7 @@
-/** The page at `/privacy`: what the service keeps about people. docs/privacy.md says how operators answer them. */
+/**
+ * The page at `/privacy`: what the service keeps about people. docs/privacy.md tells operators how to answer people's
+ * requests.
+ */
 import { isInvented, type Sources } from "#records/common.ts";
 import { declarations, membersOf } from "#records/declarations.ts";
 import { html, type Html, type Part, table } from "./html.ts";
@@ -10,11 +13,11 @@ export interface PrivacyFacts {
   site: Site;
   /** Sources of the records; empty without a dataset. */
   sources: Sources;
-  /** Days that the request log is kept; 0 for no request log. */
+  /** Days that the request log is kept; 0 if there is no request log. */
   usageLogDays: number;
   usageLogParameters: boolean;
   totalsDays: number;
-  /** Days that entries of the audit log are kept; 0 for ever. */
+  /** Days that entries of the audit log are kept; 0 to keep them forever. */
   auditDays: number;
   /** Number of published datasets that are kept; 0 for all. */
   datasetsKeep: number;
