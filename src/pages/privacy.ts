@@ -1,7 +1,4 @@
-/**
- * The page at `/privacy`: what the service keeps about people. docs/privacy.md tells operators how to answer people's
- * requests.
- */
+/** The page at `/privacy`: what the service keeps about people. docs/privacy.md is for operators. */
 import { isInvented, type Sources } from "#records/common.ts";
 import { declarations, membersOf } from "#records/declarations.ts";
 import { html, type Html, type Part, table } from "./html.ts";

@@ -30,7 +30,7 @@ const positionsOf = (model: ReadModel, kind: RecordKind, filter: Filter): number
 /** Maximum number of circles on a map. More would cover each other. */
 const placesMax = 25;
 
-/** Returns a map of the records by market; null if no market can be shown. Circles lead where the facet's links do. */
+/** Returns a map of the records by market; null if no market can be shown. The circles have the facet's links. */
 export function byMarket(view: View, facets: readonly Facet[], isClose = false): Part {
   const { rows } = facets.find(({ name }) => name === "market")!;
   // Once a market is chosen, the facet counts what each other market would add. The map counts all records of a market.
@@ -79,7 +79,7 @@ interface Bin {
   to: readonly string[];
 }
 
-/** Returns the bins of periods. A date that names only a year is in no month or quarter. */
+/** Returns a bin for each period. A date that names only a year is in no month or quarter. */
 const binsOf = (periods: ReturnType<typeof periodsUntil>): Bin[] =>
   periods.map(({ from, until, label, tick }) => {
     const [least, most] = [dateKey(from), lastDay(dateKey(until))];

@@ -30,7 +30,8 @@ function gpNow({ parts }: ReadModel, id: string): AnyRecord | undefined {
 
 /**
  * Finds the changes in a view, or all changes if it is null. Judges a removed record by its last state, a merged GP by
- * the GP it is now part of, and others by their current state. Removed records with no kept state are in `unknown`.
+ * the GP it is now part of, and others by their current state. Removed records whose last state is lost are in
+ * `unknown`.
  */
 export async function inView(view: View | null, changes: readonly JoinedChange[]) {
   if (view === null) return { changes, unknown: [] };

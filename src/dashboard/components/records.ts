@@ -1,4 +1,4 @@
-/** Records on pages: words and links, what is shown of each kind, tables, and the limits of what a reader may see. */
+/** Shows records on pages, in words, links and tables. Hides what a reader may not see. */
 import { type Given, isSignedIn, type ReaderRequest } from "#dashboard/screen.ts";
 import { html, type Html, type Part, table } from "#pages/html.ts";
 import { periodsUntil, sparkline } from "#pages/plot.ts";
@@ -62,7 +62,9 @@ const webAddress = /^https?:\/\/.{1,490}$/i;
 const hostOf = (address: string): string =>
   URL.parse(address)?.hostname.replace(/^www\./, "") ?? address;
 
-/** Returns a link that sends no referrer. Returns only its text if the address cannot be a link, null if it is null. */
+/**
+ * Returns a link that sends no referrer. Returns only text if the address cannot be a link; null without an address.
+ */
 export function linkTo(address: string | null, label?: string): Part {
   const text = label ?? (address && hostOf(address));
   return address !== null && webAddress.test(address)
@@ -257,13 +259,13 @@ export type RangePlot = Readonly<{ range: string; edges?: readonly number[]; yea
 interface InBrowse<R> {
   /** Filters to offer, in order. A range is listed by its own name instead of by its two filters. */
   facets: readonly string[];
-  /** Lower ends that a range offers as values, by the name of the range. */
+  /** Lower ends to choose from, by the name of the range. */
   steps?: Readonly<Record<string, readonly string[]>>;
   plots: readonly Plot[];
   columns: Readonly<Record<string, Column<R>>>;
   /** Columns for which a narrow screen has room, besides the first. */
   narrow: readonly string[];
-  /** Returns what tells a record from its namesakes, and a figure or a GP's name. Only for kinds that are searched. */
+  /** Returns words that tell a record from its namesakes, and a figure or a GP's name. Only for searched kinds. */
   note?(record: R, model: ReadModel): readonly [about: string | null, figure: string];
 }
 

@@ -1,6 +1,6 @@
 /**
- * A view of Browse: a query of a kind's list. Reads it from an address, puts it into words, and makes links that change
- * it.
+ * A view in Browse: a query for records of one kind. Reads it from an address, puts it into words, and makes links that
+ * change it.
  */
 import { operations } from "#operations/index.ts";
 import { lists } from "#operations/lists.ts";
@@ -33,7 +33,7 @@ const [rowsUsual] = rowChoices;
 
 export const dayOf = (model: ReadModel): string => model.parts.updatedAt.slice(0, 10);
 
-/** Reads a view from a query string. @throws Problem `invalid-parameters`, as the list of the kind does. */
+/** Reads a view from a query string. @throws Problem `invalid-parameters`, as the kind's `/list-` path does. */
 export function readView(model: ReadModel, kind: RecordKind, text: string): View {
   const reading = { limitDefault: rowsUsual, day: dayOf(model) };
   const query = readQuery(lists[kind], text, rowChoices.at(-1)!, operations, reading);
@@ -67,7 +67,7 @@ function plainNumber(text: string): string {
   return String(unit === "" ? number : Math.round(number * units[unit!.toLowerCase()]!));
 }
 
-/** Returns the address of a view with changes, by default at its first record; relative if the view has no path. */
+/** Returns the address of a view with the given changes, by default at its first record; relative without a path. */
 export function viewHref(
   { query, path = "" }: View,
   { values = query.values, limit = query.limit, offset = 0 }: Partial<Query> = {},

@@ -1,4 +1,4 @@
-/** Browse: a page for each kind of record. Its address is a query of the kind's list. */
+/** Browse: a page for each kind of record. Its address takes the parameters of the kind's `/list-` path. */
 import { plotsOf } from "#dashboard/components/browse-plots.ts";
 import { queryOf } from "#dashboard/components/changes.ts";
 import { type Facet, type FacetRow, facetsOf, neededBy } from "#dashboard/components/facets.ts";

@@ -274,7 +274,7 @@ interface KeyView extends ListedKey {
   days: readonly number[];
 }
 
-/** Returns when a key ends or ended, or that its account is suspended. */
+/** Says when a key ends or ended, or that its account is suspended. */
 function expiryWords({ state, expiresAt, revokedAt }: KeyView, now: number): Part {
   if (revokedAt !== null) return html`revoked ${relativeTime(revokedAt, now)}`;
   if (state === "suspended") return state;

@@ -80,7 +80,7 @@ const addressOf = (project: Project, model: ReadModel): string =>
     .join(", ");
 
 /**
- * Returns the newest signal that has an amount on this basis and is about a single project. If there is none, returns
+ * Returns the newest signal that has an amount with this basis and is about a single project. If there is none, returns
  * null as its amount and date. @param signals newest first.
  */
 const latestOf = (signals: readonly Signal[], basis: Signal["amount_basis"]) =>

@@ -285,7 +285,7 @@ export function beginWithNewPassword(
   return begin(request, signedIn, "/account/settings?done=password");
 }
 
-/** Completes what a link is for, such as a sign-up, with the fields of its form. */
+/** Does what a link is for, such as completing a sign-up, with the fields of the sent form. */
 async function complete(kind: Link["kind"], request: AccountRequest): Promise<Reply> {
   const { services, form, client, now } = request;
   const { control, passwords, mailer } = services;
@@ -346,7 +346,7 @@ async function linkPage(request: AccountRequest, link: Link, fault?: string): Pr
   });
 }
 
-/** Returns the page's texts. @param accountName name of the account to join; null if the link is no invitation. */
+/** Returns the page's texts. @param accountName name of the account to join; null if the link is not an invitation. */
 function wordsOf({ kind, email }: Link, accountName: string | null, asksPassword: boolean) {
   const who = html`<strong class="name">${email}</strong>`;
   const choosing = html`You sign in with ${who} and the password that you choose here.`;

@@ -16,7 +16,7 @@ export const usageRoutes = [
   route("/account/usage", "member", { GET: showUsage, link: { group: "API", label: "Usage" } }),
 ];
 
-/** The two plots. Ticks are `tickEvery` bars apart, away from the edges. `named` bounds the part of a time to show. */
+/** The two plots. Ticks are `tickEvery` bars apart, away from the edges. `named` is the part of an ISO time to show. */
 const units = {
   hour: { span: "in the last 24 hours", count: 24, tickEvery: 6, named: [11, 16] },
   day: { span: "in the last 30 days", count: 30, tickEvery: 10, named: [0, 10] },
