@@ -204,8 +204,8 @@ export async function completeReset(
 }
 
 /**
- * Makes a link that proves a new address, unless somebody else has the address. In that case `isKnown` is true, `email`
- * is the address as that person wrote it, and `token` is empty. The response must not reveal this.
+ * Makes a link that proves a new address. If somebody else has the address, there is no link: `isKnown` is true,
+ * `email` is the address as that person wrote it, and `token` is empty. The response must not reveal this.
  * @throws as `confirmPassword` does, or DomainError `invalid` if the text is not an address.
  */
 export async function requestAddressChange(

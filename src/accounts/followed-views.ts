@@ -10,7 +10,7 @@ import { mayReadChanges } from "./plans.ts";
 /** Maximum number of views that an account can follow. */
 const viewsMax = 100;
 
-/** A kind of record, and the filters of its list as a query string. An empty query stands for all records. */
+/** A kind of record, and filters for it as a query string. An empty query stands for all records of the kind. */
 interface View {
   kind: string;
   query: string;

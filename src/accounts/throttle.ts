@@ -16,7 +16,7 @@ export interface Client {
 }
 
 /**
- * Subject of a count of attempts. Each attempt is a failure until it is forgiven, so that simultaneous attempts all
+ * Subject whose attempts are counted. Each attempt is a failure until it is forgiven, so that simultaneous attempts all
  * count.
  */
 export interface Subject {

@@ -105,7 +105,7 @@ export async function openMailer(
   };
 }
 
-/** Returns codes for a log, such as `EENVELOPE 550`, never the server's own text, which may quote addresses. */
+/** Returns codes for a log, such as `EENVELOPE 550`, but not the server's text, which may quote addresses. */
 const wordsOf = ({ name, code, originalCode, responseCode }: NodemailerError): string =>
   [code ?? name, originalCode, responseCode].filter((word) => word !== undefined).join(" ");
 

@@ -1,4 +1,4 @@
-/** Logs and counts requests once their responses are handed to Node. Has some of them recorded in the usage store. */
+/** Logs and counts requests once their responses are handed to Node. Records some of them in the usage store. */
 import { type Logger, symbols } from "pino";
 import type { Config } from "#config.ts";
 import { failedKeys, mcpMessages } from "#limits/keyed-limit.ts";

@@ -1,4 +1,4 @@
-/** Sends responses, and has the requests recorded. A response with quota headers waits until its count is committed. */
+/** Sends responses, and records the requests. A response with quota headers waits until its count is committed. */
 import { once } from "node:events";
 import { createReadStream, fstatSync } from "node:fs";
 import type { ServerResponse } from "node:http";

@@ -29,9 +29,8 @@ interface JournalOptions {
   dir: string;
   clock: Clock;
   /**
-   * Called with the reason when counts can no longer be read or saved. Called when they are saved again: with null, or
-   * with the fault of an unreadable segment, whose counts are missing until a restart. Never called after `close`. Must
-   * not throw.
+   * Called with the reason when counts can no longer be read or saved. Called with null when they are saved again, or
+   * with the fault of a segment that could not be read at the start. Never called after `close`. Must not throw.
    */
   onFault: (fault: Error | null) => void;
 }

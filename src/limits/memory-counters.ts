@@ -34,7 +34,7 @@ export function openMemoryCounters(clock: Clock, journal: Journal | null = null)
       const log = logs.get(account) ?? newLog();
       return statusOf(log, quotas, now, isAdmitted(log, quotas, now, 1), 1);
     },
-    /** Counts a request that was admitted elsewhere, whatever the quotas. Does not write it to the journal. */
+    /** Counts a request that was admitted elsewhere, regardless of the quotas. Does not write it to the journal. */
     count(account: number): void {
       now = Math.max(now, clock.monotonicMicroseconds());
       const log = logs.getOrInsertComputed(account, newLog);

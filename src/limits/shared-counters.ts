@@ -42,7 +42,7 @@ export interface Charge {
   accounts: readonly { account: number; ages: readonly number[] }[];
 }
 
-/** Requests of one account, decided at one moment: one after the other, or as a whole. */
+/** Requests of one account that the engine decides together. */
 export interface Group {
   account: number;
   quotas: Quotas;
@@ -54,10 +54,9 @@ export interface Group {
 }
 
 /**
- * Engine's decision on a group. Its first number says how many requests were counted: the first ones of the group.
- * Three numbers each for minute, hour and day follow: the requests in the window, including the new ones; the µs until
- * the oldest leaves, 0 if there is none; and the µs until the window admits another request of this size, 0 if it does
- * now.
+ * Engine's decision on a group. Its first number says how many requests, the first of the group, were counted. Three
+ * numbers each for minute, hour and day follow: the requests in the window, including the new ones; the µs until the
+ * oldest leaves, 0 if there is none; and the µs until the window admits another request of this size, 0 if it does now.
  */
 export type Decision = readonly number[];
 

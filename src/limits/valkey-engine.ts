@@ -150,7 +150,7 @@ interface Connection {
 }
 
 /**
- * Prepares a connection, which `connect` opens. Messages of its errors follow the place and have no full stop; a
+ * Prepares a connection, which `connect` opens. An error's message continues a sentence that begins with the place. A
  * StoreFault's message is a whole sentence. No message contains the password.
  */
 async function openConnection(url: string) {
@@ -211,7 +211,7 @@ async function openConnection(url: string) {
     let isOpen = false;
     /** Reason why the connection ended. The errors of a cluster and of commands do not contain it. */
     let cause: Error | undefined;
-    /** Makes a client the connection, and connects it. @throws Error if that fails, or if `disconnect` dropped it. */
+    /** Uses a client as the connection, and connects it. @throws Error if that fails, or if `disconnect` dropped it. */
     const use = async (client: Client, opened: Connection) => {
       connection = opened;
       // An error event without a listener would end this process.
@@ -267,7 +267,7 @@ async function openConnection(url: string) {
   };
 
   return {
-    /** Returns the URL without user and password, with a note once it is known to be a cluster's. */
+    /** Returns the name of the server or cluster for messages, as in `Engine.place`. */
     place,
     /** Reports whether one call can use keys of all parts. */
     takesAnyKeys: () => takesAnyKeys,
@@ -456,8 +456,8 @@ const misfits: typeof meanings = [
 ];
 
 /**
- * Returns an error whose message follows the place. Returns a StoreFault, which names the place, if the operator has to
- * fix something. Neither contains the password.
+ * Returns an error whose message continues a sentence that begins with the place. Returns a StoreFault, whose message
+ * is a whole sentence, if the operator has to fix something. Neither message contains the password.
  */
 function faultInWords(fault: Error, place: string, password: string | undefined): Error {
   if (fault instanceof StoreFault) return fault;

@@ -6,8 +6,8 @@
  * Functions for one account's requests, which are stored in one string: a head of 24 bytes and a ring of times.
  *
  * head  `newest` (8 bytes, a double: µs since 1970), then four bytes each: `next`, which is the next slot to write, and
- *       the numbers of requests in minute, hour and day when the newest was added; a charge sets all three to the day's
- * ring  5 bytes for each slot: a request's µs modulo 2^40, which is 12.7 days; `newest` completes it
+ *       the numbers of requests in minute, hour and day when the newest was added; a charge sets all to the day's number
+ * ring  5 bytes for each slot: a request's µs modulo 2^40, which is 12.7 days; `newest` gives the higher bits
  *
  * The k-th request from the end is in the slot `next - k`. Only counted requests change anything, and time never falls
  * behind `newest`. A clock that ran ahead and was set back therefore frees no quota.

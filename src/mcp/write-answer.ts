@@ -173,7 +173,7 @@ function* shorterRecords(kind: RecordKind, record: object): Iterable<string> {
   });
 }
 
-/** Returns the hint about a cut record. @param hasLists true if it is a GP with its principals and signals. */
+/** Returns the hint about a cut record. @param hasLists true for a GP with its principals and signals. */
 function cutHint({ id }: { id: string }, hasLists: boolean): ToolHint {
   const how = hasLists
     ? `To get all of its principals and signals, call fetch_principals and fetch_signals with '${id}' as gp_name; the HTTP API returns its funds, too`

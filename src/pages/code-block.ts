@@ -105,8 +105,8 @@ export const exampleTarget = ({ path, example }: Operation): string =>
   `${path}?${new URLSearchParams(example).toString()}`;
 
 /**
- * Returns a list of agent programs, each with the settings that connect it to `/mcp` and the place for them. Values are
- * JSON literals, so that none can act as a setting. @param base origin (and path) of the service.
+ * Returns a list of agent programs, each with the settings that connect it to `/mcp` and the place where they belong.
+ * Values are JSON literals, so that none can act as a setting. @param base origin (and path) of the service.
  */
 export function agentSettings(base: string) {
   const url = `${base}/mcp`;

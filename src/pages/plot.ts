@@ -220,7 +220,7 @@ const unitMonths = { month: 1, quarter: 3, year: 12 } as const;
 /**
  * Returns the last `count` periods up to and including that of a day, oldest first. `from` and `until` are a period's
  * first and last month as `YYYY-MM`. For years, both are the year, so that dates without a month fall in the period.
- * `tick` is the year, on the first period of a year that is labelled; otherwise undefined.
+ * `tick` is the year if the period is the first of a labelled year; otherwise undefined.
  */
 export function periodsUntil(day: string, unit: keyof typeof unitMonths, count: number) {
   const months = unitMonths[unit];

@@ -126,7 +126,7 @@ function histogram(view: View, given: Histogram): Part {
 const periodOf = ({ label }: Column) => label.split(" ")[0];
 const sumOf = ({ values }: Column) => values.reduce((sum, value) => sum + value, 0);
 
-/** Returns a function that words the last two columns: `126 signals in Nov, 80 in Oct`, or `Nothing since Aug 2026`. */
+/** Returns a function that describes the last two columns, as in `126 signals in Nov, 80 in Oct`. */
 const lastTwo =
   (verbOf: (sum: number) => string, words = grouped) =>
   (columns: readonly Column[]): string => {

@@ -30,8 +30,7 @@ function gpNow({ parts }: ReadModel, id: string): AnyRecord | undefined {
 
 /**
  * Finds the changes in a view, or all changes if it is null. Judges a removed record by its last state, a merged GP by
- * the GP it is now part of, and others by their current state. Removed records whose last state is lost are in
- * `unknown`.
+ * the GP it is now part of, and others by their current state. Removed records of unknown state are in `unknown`.
  */
 export async function inView(view: View | null, changes: readonly JoinedChange[]) {
   if (view === null) return { changes, unknown: [] };
@@ -106,7 +105,7 @@ export async function tellChanges(
 
 const nameOf = ({ name, title }: AnyRecord): string => cutText(String(name ?? title), 120);
 
-/** Returns the path of the record's page, or for a signal that of its first GP. Returns null if there is no page. */
+/** Returns the path of the record's page, or of its first GP's page for a signal. Returns null if there is no page. */
 function hrefOf(model: ReadModel, { kind, id, into, gone }: JoinedChange, record?: AnyRecord) {
   if (isNamed(kind))
     return gone !== null && into === null ? null : `${kinds[kind].path}/${into ?? id}`;

@@ -155,7 +155,7 @@ export async function findRecords<R>(
 export const recordsOfGps = <R>(model: ReadModel, kind: LinkedKind, ids: readonly string[]) =>
   findRecords<R>(model, kind, { gp_id: ids }, 5000);
 
-/** Returns the address of a kind's list with one filter set. @param name name of the filter. */
+/** Returns the address of a kind's Browse page with one filter set. @param name name of the filter. */
 export const listHref = (kind: RecordKind, name: string, value: string): string =>
   `${kinds[kind].path}?${new URLSearchParams({ [name]: value }).toString()}`;
 

@@ -62,9 +62,7 @@ const webAddress = /^https?:\/\/.{1,490}$/i;
 const hostOf = (address: string): string =>
   URL.parse(address)?.hostname.replace(/^www\./, "") ?? address;
 
-/**
- * Returns a link that sends no referrer. Returns only text if the address cannot be a link; null without an address.
- */
+/** Returns a link that sends no referrer. Returns text if the address cannot be a link, or null if it is null. */
 export function linkTo(address: string | null, label?: string): Part {
   const text = label ?? (address && hostOf(address));
   return address !== null && webAddress.test(address)

@@ -119,7 +119,7 @@ async function showViews(request: MemberRequest, fault?: string, made?: Html): P
 
 /**
  * Reads a view that was stored or sent. Returns null if no records can be shown, if the kind is unknown, or if the
- * kind's list does not take the query.
+ * query is not valid for the kind.
  */
 function readStored(model: ReadModel | null, kindName: string | null, query: string): View | null {
   const kind = recordKinds.find((one) => one === kindName);

@@ -1,4 +1,4 @@
-/** The page of one project: its figures, its course, amounts that sources name, its signals and its neighbours. */
+/** The page of one project: its figures, its timeline, amounts that sources name, its signals and its neighbours. */
 import {
   card,
   factsCard,
