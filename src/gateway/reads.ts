@@ -150,7 +150,7 @@ export const replyOf = (
 
 /**
  * Returns a read's `ask`, which counts the question, finds the answer and encodes it.
- * @param find checks format, parameters and dataset, in this order. Throws a Problem if one of them is wrong.
+ * @param find checks format, parameters and dataset, in this order, then finds the answer. May throw a Problem.
  */
 export const asking =
   (

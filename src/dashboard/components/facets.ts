@@ -11,8 +11,8 @@ import { browseOf } from "./records.ts";
 import { endsOf, hrefWith, totalOf, valuesOf, valueWords, type View, withValues } from "./view.ts";
 
 /**
- * Returns a filter that makes `prepare` read the values that a kind's facets count. Its values are placeholders, because
- * `prepare` looks only at the names. Leaves out facets of GPs on their signals.
+ * Returns a filter that makes `prepare` read the values that a kind's facets count. Its values are placeholders,
+ * because `prepare` looks only at the names. Leaves out facets that filter GPs by their signals.
  */
 export const neededBy = (kind: RecordKind): Filter =>
   Object.fromEntries(

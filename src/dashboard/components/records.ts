@@ -250,7 +250,7 @@ export const statusOf = (project: Project): string =>
 /** A plot: records by market, signals by month, amounts with one basis by month, or records by ranges of a value. */
 export type Plot = "market" | "signals" | Readonly<{ amounts: string; verb: string }> | RangePlot;
 
-/** Histogram with columns from `edges`, or for the twelve years up to `yearsAhead` years after the dataset's year. */
+/** Histogram with columns between `edges`, or for the twelve years up to `yearsAhead` years after the dataset. */
 export type RangePlot = Readonly<{ range: string; edges?: readonly number[]; yearsAhead?: number }>;
 
 /** Facets, plots and columns of a kind in Browse. */
