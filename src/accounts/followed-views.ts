@@ -4,7 +4,7 @@ import type { ControlDatabase } from "#store/control-tables.ts";
 import { DomainError } from "#store/store-fault.ts";
 import { digestToken, makeId, makeToken } from "#store/random-text.ts";
 import type { ControlStore } from "#store/stores.ts";
-import type { Acting } from "./members.ts";
+import { type Acting, requireMember } from "./members.ts";
 import { mayReadChanges } from "./plans.ts";
 
 /** Maximum number of views that an account can follow. */
@@ -19,13 +19,14 @@ interface View {
 /**
  * Follows a view.
  * @returns the view's id, and the secret of its feed. Show the secret once, because only its digest is stored.
- * @throws DomainError `refused` if the plan excludes changes, `conflict` if the account already follows 100 views.
+ * @throws DomainError `refused` if the actor is no member or the plan excludes changes, `conflict` at 100 views.
  */
 export function followView(
   control: ControlStore,
   { kind, query, account, actor, now }: View & Acting,
 ): Promise<{ id: string; secret: string }> {
   return control.write(async (transaction) => {
+    await requireMember(transaction, account, actor);
     if (!(await mayReadChanges(transaction, account)))
       throw new DomainError(
         "refused",
@@ -47,13 +48,14 @@ export function followView(
 
 /**
  * Stops following a view. Its feed stops working at once.
- * @throws DomainError `not_found` if the account follows no such view.
+ * @throws DomainError `refused` if the actor is no member, `not_found` if the account follows no such view.
  */
 export function unfollowView(
   control: ControlStore,
   { id, account, actor, now }: Acting & { id: string },
 ): Promise<void> {
   return control.write(async (transaction) => {
+    await requireMember(transaction, account, actor);
     const { numDeletedRows } = await transaction
       .deleteFrom("followed_view")
       .where("id", "=", id)

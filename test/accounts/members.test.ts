@@ -6,6 +6,7 @@ import {
   listInvitations,
   withdrawInvitation,
 } from "#accounts/credentials.ts";
+import { findFollowedView, followView, unfollowView } from "#accounts/followed-views.ts";
 import { changeRole, leaveAccount, listMembers, removeMember } from "#accounts/members.ts";
 import { LinkFault } from "#accounts/one-time-links.ts";
 import {
@@ -151,6 +152,20 @@ test("a member changes nothing of the account, and whoever was removed is a stra
     removeMember(control, { ...change, person: bob }),
     faultOf("not_found", /no longer a member of the account/),
   );
+});
+
+test("whoever is no longer a member follows no view and stops none", async (t) => {
+  const { control, account, owner, join, change } = await openAccount(t);
+  const bob = await join("bob@example.com");
+  const view = { kind: "gp", query: "", account, now: noon };
+  const { id, secret } = await followView(control, { ...view, actor: owner });
+  const refused = faultOf("refused", /no longer a member/);
+  await removeMember(control, { ...change, person: bob });
+  await assert.rejects(followView(control, { ...view, actor: bob }), refused);
+  await assert.rejects(unfollowView(control, { id, account, actor: bob, now: noon }), refused);
+  assert.equal((await findFollowedView(control.database, secret))?.id, id);
+  await closeAccount(control, change);
+  await assert.rejects(followView(control, { ...view, actor: owner }), refused);
 });
 
 test("an owner renames the account, to a name that nobody has", async (t) => {
