@@ -39,7 +39,7 @@ export interface DatasetList {
   findReadable(version: string): Generation | null;
   /** Returns the current version; null without a pointer. @throws DatasetFault if the pointer names no version. */
   currentVersion(): string | null;
-  /** Returns the current generation; null without a pointer. @throws as `find` and `currentVersion` do. */
+  /** Returns the current generation; null without a pointer. @throws DatasetFault like `find` and `currentVersion`. */
   current(): Generation | null;
 }
 
@@ -131,7 +131,7 @@ export function openCatalogue(folder: string) {
     ...own,
     /** Folder of exported datasets. Each exported version has a subfolder, which is removed with the version. */
     exportsFolder,
-    /** Adds a verified draft to publish later. If interrupted, leaves it staged, or for `clearLeftovers` to delete. */
+    /** Stages a verified draft. An interruption leaves it either staged or to be deleted by `clearLeftovers`. */
     stage(draftPath: string, generation: Generation): void {
       confirmed(() => {
         nameDraft(draftPath, generation);
@@ -140,8 +140,8 @@ export function openCatalogue(folder: string) {
       syncPath(folder);
     },
     /**
-     * Adds a verified draft and makes it current. A server notices within 1 s. If interrupted, leaves the dataset
-     * either current, or to be deleted when leftovers are cleared.
+     * Adds a verified draft and makes it current. A server notices within 1 s. An interruption leaves the dataset
+     * either current or to be deleted by `clearLeftovers`.
      */
     publishDraft(draftPath: string, generation: Generation, time: string): Generation {
       const published = asPublished(generation, time, namedVersion());
@@ -152,7 +152,7 @@ export function openCatalogue(folder: string) {
       });
       return published;
     },
-    /** Makes a version current. If interrupted, leaves a staged dataset either current or still staged. */
+    /** Makes a version current. An interruption leaves a staged dataset either current or still staged. */
     publish(version: string, time: string): Generation {
       const found = find(version);
       const published = asPublished(found, time, namedVersion());
@@ -166,7 +166,7 @@ export function openCatalogue(folder: string) {
       });
       return published;
     },
-    /** Pins a version, which protects it from pruning. @param time time of the pin; null removes the pin. */
+    /** Pins a version, so that pruning keeps it. @param time time of the pin; null removes the pin. */
     pin(version: string, time: string | null): Generation {
       const pinned = { ...find(version), pinned_at: time };
       replaceFile(factsOf(version), factsText(pinned));
@@ -193,8 +193,8 @@ export function currentOrNull(list: DatasetList): string | null {
 }
 
 /**
- * Finds the generation that was current before the current one was first published. If that is gone or unknown, finds
- * the newest one older than the current one; undefined if there is none. Skips staged and unreadable generations.
+ * Finds the generation that was current before the current one's first publication, or else the newest one older than
+ * the current one. Returns undefined if there is neither. Skips staged and unreadable generations.
  */
 export function findBefore(list: DatasetList): Generation | undefined {
   const current = list.currentVersion();
@@ -210,8 +210,8 @@ export const draftName = ".draft.sqlite";
 /** Name of the file that holds record texts while a large dataset is built. */
 export const draftTextsName = ".draft.sqlite.texts";
 /**
- * File name of the facts of a dataset that is being named or published for the first time. The file is written before
- * any other change and is gone after the last, so it tells how to finish or undo an interrupted change.
+ * Name of the file with a dataset's facts while the dataset is named or first published. The file is written before any
+ * other change and deleted after the last, so it tells how to finish or undo an interrupted change.
  */
 const draftFactsName = ".draft.json";
 
@@ -225,15 +225,15 @@ export function clearLeftovers(folder: string): void {
     if (name.startsWith(draftName) || unfinishedShape.test(name)) remove(folder, name);
 }
 
-/** Pattern of the names of the temporary files that `replaceFile` leaves behind if its process is killed. */
+/** Name pattern of temporary files that `replaceFile` leaves behind if its process is killed. */
 const unfinishedShape = /^(?:current|\d{8}T\d{6}Z-[0-9a-f]{8}\.json)\.\d+\.tmp$/;
 
 const remove = (folder: string, name: string) => rmSync(join(folder, name), { force: true });
 
 /**
- * Finds a named dataset whose first publication is under way or was interrupted: the pointer does not name it yet.
- * Returns null if there is none, or if the pointer is damaged.
- * @returns its facts. If `published_at` is null, the dataset counts as staged. Otherwise an import was about to publish
+ * Finds a dataset that has its final name but is not current yet, because its first publication is under way or was
+ * interrupted. Returns null if there is none, or if the pointer is damaged.
+ * @returns its facts. The dataset counts as staged if `published_at` is null. Otherwise an import was about to publish
  *   it, and it does not count as a dataset yet.
  */
 function findUnconfirmed(folder: string): Generation | null {

@@ -16,8 +16,8 @@ export interface Choice {
 
 /**
  * Publishes a version. The caller holds the import lock.
- * @throws DatasetFault if there is no such dataset, or its file is not the one that was built. Unless the choice allows
- *   it, also if the dataset is outdated or a running server cannot read it.
+ * @throws DatasetFault if there is no such dataset, or its file is not the one that was built. Also throws it
+ *   if the dataset is outdated or a running server cannot read it, unless the choice allows that.
  */
 export async function publishVersion(store: DatasetStore, choice: Choice): Promise<Generation> {
   const { version, discardsNewer, isForced } = choice;

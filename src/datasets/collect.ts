@@ -34,7 +34,7 @@ export interface Collected {
   rejections: Rejections;
   /** Lines with removals of records that do not exist. */
   absent: Rejections;
-  /** Groups of delivered GPs' names that differ only in legal form (`Acme LLC`, `Acme, Inc.`); at most 100. */
+  /** Names of delivered GPs that differ only in legal form (`Acme LLC`, `Acme, Inc.`), in at most 100 groups. */
   alike: string[][];
 }
 
@@ -184,7 +184,7 @@ function openLedger(source: string, former: DraftRecords | null, withheldIds: Re
   /** Lines with a link whose target was missing or itself waiting when the line was entered. */
   const waiting = new Set<Waiting>();
   const waitingKeys = new Set<string>();
-  /** Named GPs that no settled line refers to. */
+  /** Source ids of named GPs that no settled line refers to. */
   const unheld = new Set<string>();
 
   const placeOf = (kind: RecordKind, id: string) =>
@@ -239,7 +239,7 @@ function openLedger(source: string, former: DraftRecords | null, withheldIds: Re
   };
   return {
     removals: removals as ReadonlyMap<string, Removal>,
-    /** Enters a line. @returns its faults, or its records and those of its named GPs that do not exist yet. */
+    /** Enters a line. @returns its faults, or its records and records of named GPs that are new. */
     enter(entry: DraftedEntry): { faults: readonly RecordFault[]; records: DraftedRecord[] } {
       const { namedGps, deleted } = entry;
       if (entry.faults.length > 0) return { faults: entry.faults, records: [] };
@@ -380,7 +380,7 @@ function blockedWords({ record, id }: RecordName, linkers: readonly RecordName[]
   return `${record} '${id}' cannot be removed while other records name it: ${first!.record} '${first!.id}'${others}; remove or change these records too`;
 }
 
-/** Returns, by the key of each wanted record, the records that link to it. Omits those to which nothing links. */
+/** Maps the key of each wanted record to the records that link to it. Omits records to which nothing links. */
 function linkersOf(
   among: readonly DraftRecords[],
   wanted: ReadonlySet<string>,

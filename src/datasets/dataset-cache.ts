@@ -44,7 +44,7 @@ export function openCache(folder: string) {
   markAsCache(catalogue);
   const { pathOf } = catalogue;
   const pointer = join(folder, "current");
-  /** Reports whether a generation's file is in the folder at full length. Loading checks the part that is served. */
+  /** Reports whether a generation's file is in the folder at full length. Leaves checking its bytes to the load. */
   const has = (generation: Generation) => sizeOf(pathOf(generation.version)) === generation.bytes;
   /** Reports whether a generation's file is in the folder and every byte is as published. */
   const isWhole = (generation: Generation) =>

@@ -6,15 +6,15 @@ import { openForBlock } from "#store/whole-file.ts";
 import { formatVersion } from "./generation.ts";
 
 /**
- * Returns the first 128 bits, in hexadecimal, of the SHA-256 of a document without its time. Making a hexadecimal
- * digest takes half as long as making a buffer.
+ * Returns the first 128 bits of a SHA-256 in hexadecimal, which takes half as long to make as a buffer.
+ * @param content document without its time.
  */
 export const hashOfContent = (content: string | Uint8Array): string =>
   hash("sha256", content, "hex").slice(0, 32);
 
 /**
  * Reports whether a stored document's content matches the hash in its row.
- * @param ownLength number of bytes from the start of the document through its `updated_at`.
+ * @param ownLength number of bytes in the document up to and including its `updated_at`.
  */
 export function isUnchanged(
   document: Uint8Array,

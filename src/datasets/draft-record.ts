@@ -10,7 +10,7 @@ import { type KeptEvidence, keptEvidence } from "./evidence.ts";
 import { ownJson, ownPart } from "./render.ts";
 import type { KeptText } from "./text-store.ts";
 
-/** A record of the generation. Its other facts are stored as text, because a million such objects may be in memory. */
+/** A record of a new generation. Its other facts are stored as text, because a million records may be in memory. */
 export interface DraftRecord {
   source: string;
   sourceId: string;
@@ -106,7 +106,7 @@ export function sortKeyOf(record: CanonicalRecord): string {
   return record.record === "signal" ? record.date : inByteOrder(fold(record.name));
 }
 
-/** Returns a function that compares different records of a kind by the display order. */
+/** Returns a function that compares two different records of a kind by display order. */
 export function displayOrderOf(kind: RecordKind) {
   const greater = kind === "signal" ? -1 : 1;
   return (a: Pick<DraftRecord, "sortKey" | "id">, b: Pick<DraftRecord, "sortKey" | "id">) => {
@@ -154,7 +154,7 @@ function publishedPart(
 
 const blankFund = eachOf(Object.keys(Fund.properties), () => null);
 
-/** Returns a GP's largest funds, at most 100, with all their members, and the number of all its funds. */
+/** Returns at most 100 funds of a GP, largest first and with all members, and the number of all its funds. */
 function fundsIn({ funds = [], funds_total = 0 }: CanonicalGp) {
   const all = funds.map((fund) => {
     const external_ids = externalIdsIn(fund.external_ids ?? {});

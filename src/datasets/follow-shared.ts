@@ -30,13 +30,13 @@ export interface FollowOrder {
   id: string;
 }
 
-/** A message from the server: the version that it serves, a version that it could not load, or a request to close. */
+/** Message from the server: the version it serves (null if none), one that it could not load, or a request to close. */
 export type ToFollower = { served: string | null } | { mend: string } | "close";
 
-/** A message to the server: the version to serve, a change in the folder, or a fault (null once all is well again). */
+/** Message to the server: the version to serve (null if none), a change in the folder, or a fault (null once over). */
 export type FromFollower = { wanted: string | null } | "pointed" | { fault: Error | null };
 
-/** Callbacks and clock for following, in the server and again in its worker. */
+/** Callbacks and clock for following the shared datasets. The server and its worker each have their own. */
 interface Listener {
   /** Called when the folder points at another dataset, or when the current dataset's facts or file have changed. */
   onPointed: () => void;
@@ -100,8 +100,8 @@ export function startFollowing(request: Omit<FollowOrder, "id"> & Listener) {
      */
     wanted: () => wanted,
     /**
-     * Returns the seconds since following started or this server was last known to serve the wanted version; 0 if fewer
-     * than 2.
+     * Returns the seconds since this server was last known to serve the wanted version, or since following started if
+     * it never was. Returns 0 if they are fewer than 2.
      */
     behindSeconds(): number {
       const behind = now() - agreedAt;
@@ -189,7 +189,7 @@ export function followShared(request: FollowRequest) {
     if (cache.point(current) || isFetched) onPointed();
   }
 
-  /** Fetches what the folder lacks, the current dataset first, and prunes it. Returns early if the datasets change. */
+  /** Fetches what the folder lacks, current dataset first, and prunes the folder. Ends early if the datasets change. */
   async function fetchAll(seen: Kept): Promise<void> {
     const current = seen.current();
     const isFetched = current !== null && (await fetch(current));
@@ -278,7 +278,7 @@ export function followShared(request: FollowRequest) {
 
   const following = follow();
   return {
-    /** Fetches the file of a version again if it is damaged. Call it for one that could not be loaded. */
+    /** Fetches a version's file again if the file is damaged. Call this for a version that could not be loaded. */
     mend(version: string): void {
       cache.removeDamaged(version);
       fetchAt = 0;

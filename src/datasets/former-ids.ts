@@ -55,7 +55,7 @@ const claimants = ["gp", "principal"] as const;
 
 /**
  * Settles the ids of a source with claims. A record keeps the oldest published id that it claims, and its other
- * published ids lead to that one. An unclaimed former id still leads to its target, or where the target now leads.
+ * published ids lead to that one. An unclaimed former id leads to its former target, or to the target's successor.
  * @param published ids published so far, with the time of their first publication. Receives missing former ids.
  * @returns every former id with the id that it leads to.
  */
@@ -106,8 +106,8 @@ export const publicIdOf = (kind: RecordKind, source: string, id: string) =>
 const youngest = "9999";
 
 /**
- * Settles the ids of a source without claims. GPs that were merged stay merged. A named GP's id leads to the GP that
- * replaces it, until rows name it again.
+ * Settles the ids of a source without claims. GPs that were merged stay merged. The id of a named GP leads to the
+ * GP that replaces it, until rows name the former GP again.
  * @returns every former id with the id that it leads to.
  */
 function settleFormerIds({
@@ -175,7 +175,7 @@ export const formerIdsOf = (
 ): ReadonlyMap<string, readonly string[]> =>
   Map.groupBy([...leads.keys()].toSorted(), (id) => leads.get(id)!);
 
-/** Notes that a record claims an id. @returns both records in words if another one claims it too, otherwise null. */
+/** Notes that a record claims an id. @returns words for both records if another claims it too, otherwise null. */
 function claim(
   claimedBy: Map<string, DraftRecord>,
   id: string,

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { eachOf, kinds, type RecordKind, recordKinds } from "#records/kinds.ts";
 import { DatasetFault } from "./dataset-fault.ts";
 
-/** Version of the format, raised by a new kind. Raise the 3 if a program could misread a file of another version. */
+/** Version of the format, raised by each new kind. Raise the 3 for a change that another version could misread. */
 export const formatVersion = Math.max(3, ...recordKinds.map((kind) => kinds[kind].format));
 
 const recordTable = (kind: RecordKind) => `

@@ -1,4 +1,4 @@
-/** Builds the index of records: those of a generation, as written or read back, or those that a step removed. */
+/** Builds the index of a generation's records, or of the records that a step removed. */
 import { fold } from "#records/fold.ts";
 import { filterableGp, type Gp } from "#records/gp.ts";
 import { eachOf, type LinkedKind, linkedKinds } from "#records/kinds.ts";

@@ -1,4 +1,4 @@
-/** Joins the steps of several publications into the changes from one dataset to a later one, each record once. */
+/** Joins the steps of several publications into the changes from one dataset to a later one, with each record once. */
 import { readSync } from "node:fs";
 import { open } from "node:fs/promises";
 import type { DatabaseSync } from "node:sqlite";
@@ -49,7 +49,7 @@ interface Place {
   number: number;
 }
 
-/** Change of a record over several steps. */
+/** Change to a record over several steps. */
 export interface JoinedChange extends Difference {
   /** Places of the record's changes, oldest first. */
   places: readonly Place[];
@@ -58,13 +58,13 @@ export interface JoinedChange extends Difference {
 }
 
 interface JoinedSteps {
-  /** Changes; the newest publication's come first. */
+  /** Changes, those of the newest publication first. */
   changes: readonly JoinedChange[];
   /** Publications with unknown changes: the step is missing, and one of its two datasets is gone or unreadable. */
   gaps: readonly Publication[];
 }
 
-/** Values of a record's members before and after, as far as they differ. A new record's are all in `after`. */
+/** Differing members of a record, with their values before and after. A new record has all members in `after`. */
 interface ChangedMembers {
   /** Null if the record is new, or if it was removed and added again and its members before that are unknown. */
   before: Members | null;
@@ -76,7 +76,7 @@ export type ChangesReader = ReturnType<typeof openChangesReader>;
 /** Maximum number of changes kept in memory. Each takes about 100 bytes. */
 const keptMax = 500_000;
 
-/** Opens the changes between the datasets of a folder, for one thread. */
+/** Opens a reader of the changes between a folder's datasets, for use in one thread. */
 export function openChangesReader(folder: string) {
   const publications = openPublications(folder);
   let catalogue: Catalogue | undefined;
@@ -233,7 +233,7 @@ function withoutReturned(changes: readonly JoinedChange[]): JoinedChange[] {
   return changes.filter((one) => !returned.has(one) && !isBrief(one));
 }
 
-/** Returns a joined change as the separate changes of its steps. Makes a merge a removal if `one` has no `into`. */
+/** Returns a joined change as separate changes, one a step. Turns a merge into a removal if `one` has no `into`. */
 export const changesOfSteps = (one: JoinedChange): JoinedChange[] =>
   one.places.map((place) => {
     const { change } = changeAt(place);
@@ -361,7 +361,7 @@ function rowsOf(db: DatabaseSync, records: readonly Difference[]): EachKind<Row[
 const gpsIn = (document: string): string[] =>
   (JSON.parse(document) as { gps: { id: string }[] }).gps.map(({ id }) => id);
 
-/** Returns publications from a time on, in ms since 1970, or after a version. Returns null if none has the version. */
+/** Returns publications since a time (ms since 1970) or after a version. Returns null if none has the version. */
 export function publicationsSince(
   publications: readonly Publication[],
   since: number | string,

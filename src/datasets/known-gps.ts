@@ -1,4 +1,4 @@
-/** Finds, among the GPs of another source, those that a source's rows only name. */
+/** Matches GPs that a source's rows only name with the GPs of another source. */
 import type { CanonicalGp, SourceEntry } from "#records/canonical.ts";
 import { fold } from "#records/fold.ts";
 import { splitName } from "#records/legal-forms.ts";

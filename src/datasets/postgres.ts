@@ -43,7 +43,7 @@ export interface SharedStore extends OpenStore {
   /** Records a running server. A dataset that it cannot read is then published only by force. */
   noteServer(instance: Instance): Promise<void>;
   forgetServer(id: string): Promise<void>;
-  /** Opens a version as any store does. @param signal breaks off the fetch of its file. */
+  /** Opens a version like any store. @param signal signal that breaks off the fetch of its file. */
   open(version: string, signal?: AbortSignal): Promise<string>;
   /**
    * Fetches a step into a new file.
@@ -418,8 +418,8 @@ const lockKeys = [0x6770_7265, 1];
 const holderName = `gp-records process ${process.pid} on ${hostname()}`;
 
 /**
- * Takes the lock for all machines. The lock ends with its session. If the session ends early and another command
- * publishes first, this command's publication is refused.
+ * Takes the lock for all machines. The lock ends with its session. This command's publication is refused if the
+ * session ends early and another command publishes first.
  * @returns a function that releases it.
  * @throws StoreFault `busy` if another process has it. The message names the holder if it is known.
  */

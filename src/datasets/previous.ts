@@ -51,8 +51,8 @@ export function openPrevious(generation: DatabaseSync | null) {
       return known;
     },
     /**
-     * Returns ids of GPs and principals, with the time of their first publication: ids that the generation keeps for
-     * good, and those of the given sources' records.
+     * Returns ids of GPs and principals, with the time of their first publication. Includes the ids that the generation
+     * keeps for good, and the ids of the given sources' records.
      */
     publishedIds(sources: readonly string[]) {
       const some = `where source in (${marksFor(sources)})`;
@@ -111,7 +111,7 @@ type KnownRow = [id: string, since: string, contentHash: string, updatedAt: stri
 type Row = [source: string, sourceId: string, id: string, isTimeStated: number, document: string];
 
 interface DraftOrder {
-  /** Source ids of each source's GPs and projects by public id. */
+  /** Source ids of GPs and projects, by source and then by public id. */
   sourceIds: ReadonlyMap<string, ReadonlyMap<string, string>>;
   evidenceOf: ReturnType<typeof openEvidenceReader>;
   keep: KeepText;

@@ -8,8 +8,8 @@ export interface PruneOrder {
   /** Number of newest published datasets to keep; 0 keeps all. */
   keep: number;
   /**
-   * True to prune after a publication, false on request. If true, the target of a rollback stays too, and an outdated
-   * dataset stays unless it is older than a published one beyond `keep`: somebody may still want to compare it.
+   * True if a publication causes the pruning, false if somebody asked for it. Automatic pruning also keeps the target
+   * of a rollback. It keeps an outdated dataset for comparison, unless a published one beyond `keep` is newer.
    */
   isAutomatic?: boolean;
   isDryRun: boolean;

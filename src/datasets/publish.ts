@@ -62,7 +62,7 @@ export interface ImportRequest extends Guards {
   isStaged?: boolean;
   /** People to keep out of the dataset. */
   suppressions: readonly Suppression[];
-  /** Remembers GPs that limits of suppressions newly cover. Called if there are any, except in a dry run. */
+  /** Remembers GPs that suppressions newly cover through a limit. Called if there are any, except in a dry run. */
   rememberGps: (covered: CoveredGps) => Promise<unknown>;
   nowMilliseconds: number;
   /** Returns figures to keep with the dataset. Called after all entries have been read. */
@@ -102,7 +102,7 @@ export const sourceFault = (source: string) =>
 
 /**
  * Replaces the records of one source in the current dataset, or merges into them, and publishes or stages the result.
- * If anything fails, the current dataset stays as it is. The caller holds the import lock.
+ * The current dataset stays as it is if anything fails. The caller holds the import lock.
  * @throws DatasetFault if the disk is too full, the current dataset is damaged, ids contradict each other, or a running
  *   server cannot read the new dataset.
  */
@@ -147,7 +147,7 @@ interface Written extends Pick<Generation, "reports"> {
 
 /**
  * Writes a draft, verifies it, and publishes or stages it. Stops after writing in a dry run, or if `meta` is null.
- * @throws DatasetFault as `importSource` does. If anything fails, the current dataset stays as it is.
+ * @throws DatasetFault as `importSource` does. The current dataset then stays as it is.
  */
 export async function makeNext<W extends Written>(
   store: DatasetStore,
@@ -228,7 +228,7 @@ function buildTime(list: DatasetList, nowMilliseconds: number): string {
 
 interface BuildOrder extends Workplace {
   request: ImportRequest;
-  /** Sources of the previous generation to drop. */
+  /** Sources of the previous generation that the draft leaves out. */
   dropped: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** Starts the worker that loads a generation. Does not import the search, so that a server can start the load first. */
+/** Starts the worker that loads a generation. Does not import the search, so that a server can start a load early. */
 import { Worker } from "node:worker_threads";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import type { Catalogue } from "./catalogue.ts";

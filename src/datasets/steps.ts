@@ -112,7 +112,7 @@ const sortedStates = (db: DatabaseSync, kind: RecordKind): Iterable<[id: string,
 
 const digestBytes = 32;
 
-/** Number of records in a slice of work, which takes about a millisecond. */
+/** Number of records in a slice of work. A slice takes about a millisecond. */
 const sliceSize = 500;
 
 /**
@@ -208,7 +208,7 @@ interface Side {
   path: string;
 }
 
-/** Format of a step. Raise it when a program could misread a step. */
+/** Format of a step. Raise it for a change that an older or newer program could misread. */
 const stepFormat = 1;
 /** Number of bytes reserved for the head, which is written last because it contains the counts. */
 const headBytes = 1024;

@@ -1,6 +1,6 @@
 /**
- * Datasets for commands, and for the thread that follows a database: in a folder of one machine, or in PostgreSQL
- * (`postgres.ts`). A server reads its folder directly (`follow-current.ts`).
+ * Stores of datasets, in a folder of one machine or in PostgreSQL (`postgres.ts`), for commands and for the thread that
+ * follows a database. A server reads its folder directly (`follow-current.ts`).
  */
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -62,7 +62,7 @@ export interface DatasetStore {
    * were fetched or made here and not removed since.
    */
   readonly folder: string;
-  /** CHANGES_DAYS; 0 keeps no steps. */
+  /** Number of days for which steps are kept (CHANGES_DAYS); 0 keeps none. */
   readonly changesDays: number;
   readonly warn: Warn;
   /** Returns the list of all datasets: a snapshot of a database, or a live view of a folder. */

@@ -9,7 +9,7 @@ export type Suppression = ControlTables["suppression"];
 
 export type NewSuppression = Omit<Suppression, "number" | "created_at" | "applied_at" | "gp_ids">;
 
-/** Public ids of the GPs that limits cover, by the number of the suppression. */
+/** Public ids of the GPs that a suppression's limit covers, by the suppression's number. */
 export type CoveredGps = Map<number, Set<string>>;
 
 /** Lists all suppressions, oldest first. */
@@ -19,7 +19,7 @@ export const listSuppressions = (database: ControlDatabase): Promise<Suppression
 const actions = ["suppression.added", "suppression.removed"] as const;
 
 /**
- * Adds an unapplied suppression. If an equal one exists, adds the GPs to that one instead, and marks it as unapplied.
+ * Adds an unapplied suppression, or adds the GPs to an equal one that exists, and marks that one as unapplied.
  * @param given suppression. Its GPs are kept, and so is its number if that was never used.
  * @returns the number of the added suppression, or of the equal one.
  */
@@ -53,8 +53,8 @@ export async function addSuppression(
 }
 
 /**
- * Remembers GPs that limits cover, because the name or number that shows this may disappear. Marks the suppressions
- * with these limits as unapplied, because older datasets may contain a person at such a GP.
+ * Remembers GPs that suppressions' limits cover, because a GP may later lose the name or number of the limit. Marks
+ * these suppressions as unapplied, because older datasets may contain the person at such a GP.
  * @returns all suppressions, with these GPs.
  */
 export async function rememberGps(
@@ -69,7 +69,7 @@ export async function rememberGps(
   return listSuppressions(transaction);
 }
 
-/** Returns suppressions with the GPs that their limits cover, besides those that they already have. */
+/** Returns suppressions with the newly covered GPs added to those that they already have. */
 export const withGps = (suppressions: readonly Suppression[], covered: CoveredGps): Suppression[] =>
   suppressions.map(({ gp_ids, ...one }) => {
     const ids = new Set([...gp_ids.split(" "), ...(covered.get(one.number) ?? [])]);

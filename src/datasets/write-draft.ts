@@ -73,7 +73,7 @@ interface DraftRequest {
 
 /**
  * Writes a draft.
- * @returns `meta` null if no record differs from the previous generation, unless forced; the file is then incomplete.
+ * @returns `meta` null if no record differs and the draft is not forced. The file is then incomplete.
  */
 export function writeDraft(request: DraftRequest): { meta: Meta | null; changes: Changes } {
   const { path, records, texts, sources, builtAt } = request;
@@ -177,7 +177,7 @@ type LinkedBy = (
   links: readonly string[],
 ) => readonly WrittenGp[];
 
-/** Writes the records of a draft that belong to GPs, with their links to them. */
+/** Writes the draft's records of linked kinds, with their links to GPs. */
 const writeLinked = (
   writer: DocumentWriter,
   indexer: Indexer,
