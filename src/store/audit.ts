@@ -65,9 +65,9 @@ export const service: Actor = "service";
 
 interface Audited {
   actor: Actor;
-  /** Number of the account concerned. */
+  /** Number of the account concerned; null if none is. */
   account?: number | null;
-  /** Id or name of the changed object. */
+  /** Id or name of the changed object; null if there is none. */
   subject?: string | null;
   /** Further details, without addresses or secrets, because entries outlive people. */
   detail?: object;
@@ -96,7 +96,7 @@ export async function writeAudit(
     .execute();
 }
 
-/** Action whose entries are kept for ever. If an older backup is restored, they tell which people to delete again. */
+/** Action whose entries are kept forever. They tell which people to delete again after an older backup is restored. */
 const keptForGood: AuditAction = "person.deleted";
 /** Maximum number of entries that a step removes. Small steps do not hold the write lock for long. */
 const entriesPerStep = 1000;
@@ -156,7 +156,7 @@ interface AuditFilter {
   limit: number;
 }
 
-/** Lists up to `limit` audit entries, newest first. `account` is the id of the account concerned; null if none is. */
+/** Lists up to `limit` audit entries, newest first. An entry's `account` is an id; null if no account is concerned. */
 export async function listAudit(
   database: ControlDatabase,
   { account, actor, action, since, limit }: AuditFilter,

@@ -162,7 +162,7 @@ const tables = {
     actor: "text not null",
     account: "integer",
     action: "text not null",
-    /** Id or name of the changed object. */
+    /** Id or name of the changed object; null if there is none. */
     subject: "text",
     /** JSON object without addresses or secrets. */
     detail: "text not null",

@@ -78,7 +78,7 @@ export type SessionLimits = typeof usualLimits;
 
 /**
  * Returns the query that sets up a session. A pooler would refuse some of the settings if they were sent when
- * connecting. If a client's machine loses power, the server notices within 25 s and ends the session and its locks.
+ * connecting. The server notices within 25 s if a client's machine loses power, and ends the session and its locks.
  */
 function beginSession(
   { statement, lock, idleInTransaction } = usualLimits,
@@ -261,8 +261,8 @@ export async function connectPostgres(
        * Runs `work` in a transaction on this session. Rolls back if `work` throws.
        * @param begin statement that begins the transaction, if `work` needs an isolation level other than the
        *   database's default.
-       * @throws whatever `work` or a query throws. If the commit itself fails, the changes may or may not have been
-       *   committed.
+       * @throws whatever `work` or a query throws. The changes may or may not have been committed if the commit itself
+       *   fails.
        */
       async inTransaction<R>(work: () => Promise<R>, begin = "begin"): Promise<R> {
         await query(begin);

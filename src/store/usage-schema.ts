@@ -67,7 +67,7 @@ export type UsageTables = RowsOf<typeof tables>;
 export type KeyUseTable = UsageTables["key_use"];
 export type UsageHourTable = UsageTables["usage_hour"];
 
-/** SQL fragments that differ: further columns of the log's index, and expressions for a request's time and id. */
+/** SQL that differs by engine: further columns of the log's index, and expressions for a request's time and id. */
 type Dialect = Record<"indexed" | "isoTime" | "readableId", string>;
 
 const statements = ({ indexed, isoTime, readableId }: Dialect): readonly string[] => [

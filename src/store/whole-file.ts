@@ -76,7 +76,7 @@ export function openOutputFile(path: string) {
       hash.update(written);
       bytes += written.length;
     },
-    /** Syncs the file and gives it its name. Replaces any other file of that name. */
+    /** Syncs the file and gives it its final name. Replaces any other file of that name. */
     finish(): { bytes: number; sha256: string } {
       fsyncSync(file);
       renameSync(unfinished, path);
