@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { takeLock } from "#store/lock.ts";
 import { syncPath } from "#store/whole-file.ts";
 
-/** Folder in which a restore is prepared. A leftover means nothing; the next restore removes it. */
+/** Name of the folder in which a restore is prepared. A leftover means nothing; the next restore removes it. */
 export const draftFolder = ".restore-draft";
 /**
- * Name of the folder once the restore is committed. If the process is killed after that, the next process that opens
- * the data folder completes the restore.
+ * Name of the folder once the restore is committed. The next process that opens the data folder completes the restore
+ * if this one is killed after that.
  */
 export const decidedFolder = ".restore";
 
@@ -29,7 +29,7 @@ export const restoredNames = ["control.sqlite", "usage.sqlite", "datasets", "cou
 const parts = ["-journal", "-wal", "-shm", ""];
 
 /**
- * Completes a restore, if one was killed while it put its files in place. Call this before opening a data folder.
+ * Completes a restore that was killed while it put its files in place. Call this before opening a data folder.
  * @throws StoreFault `busy` if another process, such as a running restore, holds a lock of the folder.
  */
 export function finishRestore(dataDir: string): void {
