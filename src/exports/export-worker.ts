@@ -17,7 +17,7 @@ import { type ExportedFile, type ExportOrder, workbookFormat } from "./run-expor
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
 
-/** Number of records and funds in a Parquet row group. Larger ones need more memory; smaller ones slow down reading. */
+/** Number of records and funds that ends a row group. Larger groups take more memory; smaller ones slow down reads. */
 const groupMax = 4096;
 
 // Requests and the machine's other work come first.
@@ -71,7 +71,7 @@ function* csvRows(kind: RecordKind): Generator<string> {
   for (const record of source.records(kind)) yield csvRow(columns, record) + lineEnd;
 }
 
-/** Writes records as Parquet, a column for each member. */
+/** Writes records as Parquet, with a column for each member. */
 async function writeParquet(kind: RecordKind, output: OutputFile): Promise<void> {
   const { ByteWriter, ParquetWriter } = await import("hyparquet-writer");
   const members = membersOf(ownSchemaOf(kind));
