@@ -14,7 +14,7 @@
  * A data folder has one server, and only its writer thread writes these tables. Readers (`totals.ts`) never wait for
  * it. Any number of instances may write to one PostgreSQL. A batch has its writer's id and a number, so it counts once
  * even if it is sent again after a lost answer. All instances write rows in the same order, so that they cannot
- * deadlock. When several remove old requests, each skips those that another is removing.
+ * deadlock. Each skips old requests that another is removing.
  *
  * When something fails:
  * - Disk or database: batches wait in memory, up to 64 MiB or some 800,000 requests. Beyond that the oldest are

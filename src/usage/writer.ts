@@ -22,7 +22,7 @@ export interface WriterSetting {
 export type WriterMessage = NumberedBatch | "close";
 
 export interface WriterReply {
-  /** `failed` if another attempt may succeed; `refused` if the database takes no such data. */
+  /** `failed` if another attempt may succeed; `refused` if the database does not accept the data. */
   outcome: "written" | "failed" | "refused";
   /** Reason why the batch was not written, or why old records cannot be removed; null if neither failed. */
   fault: string | null;

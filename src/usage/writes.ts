@@ -88,8 +88,8 @@ export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch:
 type Query = PostgresSession["query"];
 
 /**
- * Returns a function that writes one batch. If the function rejects, the batch may still have been written. Another
- * call with the same number counts the batch only once, even if the server runs the first statement later.
+ * Returns a function that writes one batch. The batch may have been written even if the function rejects. Another call
+ * with the same number counts the batch only once, even if the server runs the first statement later.
  * @param query runs SQL on the current session.
  * @param keepsLog true to log each request, besides adding it to the sums.
  * @param writer id of the writer that numbers the batches.
