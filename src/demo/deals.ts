@@ -28,7 +28,7 @@ import {
 interface Property {
   /** Key of a list in `buildingNames`. */
   names: string;
-  /** Median number of units; left out, like `squareFeet`, if properties of the type are not measured that way. */
+  /** Median number of units; left out if properties of the type are not measured in units. */
   units?: number;
   squareFeet?: number;
   /** Median cost in US dollars of one unit, or of one square foot if there are no units, or else of the property. */
@@ -252,7 +252,7 @@ function courseOf(random: Random, project: InventedProject): [SignalType, number
 
 /** Content of one kind of signal. */
 interface Story {
-  /** Source: a notice of an offering, an adviser's report, or the press about a deal, a site, people or a market. */
+  /** Voice of the text: a notice of an offering, an adviser's report, or news of a deal, site, people or market. */
   voice: keyof typeof words.remarks;
   /** Meaning of the amount; left out if there is no amount. */
   basis?: (typeof amountBases)[number];

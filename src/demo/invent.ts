@@ -340,7 +340,7 @@ const peopleKeptMax = 4;
 // The register of individuals has not reached this range.
 const personCrdStart = 9_000_000;
 
-/** Returns a function that invents a principal, given its number from 1. A GP of that number usually employs it. */
+/** Returns a function that invents a principal, given its number from 1. Usually the GP of that number employs it. */
 function principalInventor(seed: number, gps: readonly InventedGp[]) {
   const random = startRandom(seed, "principals");
   return (number: number): CanonicalPrincipal => {

@@ -96,7 +96,7 @@ export const fileSystem: Check = {
   look: ({ dataDir }) => [judgeFileSystem(dataDir, statfsSync(nearestFolder(dataDir)).type)],
 };
 
-/** Judges a file system. @param type number from statfs, which has this meaning only on Linux. */
+/** Judges a file system. @param type number from statfs, which identifies a file system only on Linux. */
 export function judgeFileSystem(dataDir: string, type: number): Finding {
   if (process.platform !== "linux") return ok("its type is not known on this system");
   const kind = networkTypes[type >>> 0];

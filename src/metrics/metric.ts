@@ -10,7 +10,7 @@ interface Sample {
 }
 
 export interface Metric {
-  /** Name. It ends in its base unit, seconds or bytes, if it has one; a counter's ends in `_total`. */
+  /** Name, ending in the base unit (seconds or bytes) if there is one; a counter's ends in `_total`. */
   name: string;
   type: "counter" | "gauge" | "histogram";
   /** Help text: one sentence without its full stop. */

@@ -69,7 +69,7 @@ const sumOfBytes = (bytes: number) => Math.imul(bytes, 0x01010101) >>> 24;
 
 const lowestBit = (word: number) => 31 - Math.clz32(word & -word);
 
-/** Combination of sets to count, list or store like a set. It is read block by block. All sets have the same size. */
+/** Combination of sets that is counted, listed or stored like one set, block by block. All sets have the same size. */
 export interface Combination {
   /** Sets, at least one of which must have the position. */
   some: readonly Bitset[];

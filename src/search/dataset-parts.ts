@@ -13,7 +13,7 @@ import type { IdIndex, NameIndex } from "./name-index.ts";
 import { bufferOver } from "./packed-texts.ts";
 import type { SuggestionIndex } from "./suggestions.ts";
 
-/** Facets of GPs: lists of values that are matched as a whole. Each facet has its own index. */
+/** Facets of GPs: members with several values, each matched as a whole. Each facet has its own index. */
 export const facetNames = ["tag", "theme", "market"] as const;
 export type FacetName = (typeof facetNames)[number];
 
@@ -41,7 +41,7 @@ export interface DatasetParts extends Omit<DatasetIndex, "documents"> {
 export interface DocumentPlaces {
   /** Document i begins at byte `starts[i]` and ends before `starts[i + 1]`. Places may exceed 32 bits. */
   starts: Float64Array;
-  /** Number of bytes of document i through `updated_at`. `gps` and a principal's inherited members come after it. */
+  /** Bytes in document i up to and including `updated_at`. `gps` and a principal's inherited members come after it. */
   ownLengths: Uint32Array;
 }
 
@@ -68,8 +68,8 @@ export function placeDocuments(lengths: Uint32Array, ownLengths: Uint32Array): D
 
 /**
  * Allocates memory for all documents and gives each its place. Principals and signals follow the first GP that they
- * belong to. If they were scattered, the processor would fetch each separately from memory, which takes several times
- * as long as copying it.
+ * belong to. The processor would fetch scattered documents separately from memory, which takes several times as long as
+ * copying them.
  */
 export function makeRoom(
   stored: EachKind<DocumentPlaces>,

@@ -10,8 +10,8 @@ import { addLists, emptyUnion, isLong, type Lists, makeUnion, type Union } from 
 import { forEachWord, matchWord } from "./match-names.ts";
 
 /**
- * Maximum number of filters, each satisfied by many GPs, whose records are kept. Following 10,000 GPs to their records
- * takes 0.2 ms. The records of a filter take one bit for each record of the kind.
+ * Maximum number of filters for which the found records are kept. Only filters that many GPs satisfy are kept, because
+ * following 10,000 GPs to their records takes 0.2 ms. A filter takes one bit for each record of the kind.
  */
 const filtersKept = 256;
 
@@ -69,7 +69,7 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
   };
 }
 
-/** Maximum number of kept entries for all words, or for all values of a facet, per link of a GP to a record. */
+/** Maximum number of kept list entries per link of a GP to a record, for all words or for all values of a facet. */
 const entriesOfLink = 2;
 
 /**

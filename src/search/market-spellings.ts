@@ -46,8 +46,8 @@ export const nameOfMarket = (model: Model, title: string): string =>
   getOrCompute(known, model, nameMarkets).get(fold(title)) ?? title;
 
 /**
- * Names each market by its first city and state, or by its title if another market also has that spelling. If several
- * titles have the same folded form, the first is used.
+ * Names each market by its first city and state, or by its title if another market also has that spelling. Uses the
+ * first of several titles with the same folded form.
  * @returns folded title → name of the market.
  */
 function nameMarkets(model: Model): ReadonlyMap<string, string> {

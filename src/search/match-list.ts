@@ -172,7 +172,7 @@ function agreement(
   return comparable(given) === comparable(known) ? 1 : -1;
 }
 
-/** Returns the likeness of two names, from 0 to 1: 1 less the share of letters that must be edited. */
+/** Returns the likeness of two names, from 0 to 1: 1 minus the share of letters that must be edited. */
 const likenessOf = (a: string, b: string): number =>
   a === b ? 1 : 1 - editDistance(a, b) / Math.max(a.length, b.length);
 

@@ -1,4 +1,4 @@
-/** Finds the GPs, or other records, whose names match a folded query. Each rank, from best to worst, has a union. */
+/** Finds the GPs, or other records, whose names match a folded query. Each rank has a union of sets, best first. */
 import {
   addBit,
   addBits,
@@ -46,7 +46,7 @@ const openNames = (index: NameIndex, gpCount: number) => ({
 export function openNameSearch(index: NameIndex, count: number) {
   const names = openNames(index, count);
   const unions = Object.values(ranks).map(() => makeUnion(count));
-  /** @param best position to return in the best rank; -1 for none. */
+  /** Finds records. @param best position to return in the best rank; -1 for none. */
   return (folded: string, best = -1): readonly (readonly Bitset[])[] => {
     unions.forEach(emptyUnion);
     if (best !== -1) addBit(unions[ranks.equal]!.own, best);

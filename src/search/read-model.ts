@@ -369,7 +369,7 @@ function withPlaces(order: Uint32Array): SortedPositions {
   return { order, placeOf };
 }
 
-/** Maximum number of positions per result for reading all positions in order. Above it, sorting results is faster. */
+/** Maximum ratio of positions to results for reading all positions in order. Above it, sorting results is faster. */
 const readPerResultMax = 128;
 
 function pageInOrder(

@@ -8,7 +8,7 @@ export interface SuggestionIndex {
   shown: PackedTexts;
   /** Place of each text in display order. */
   places: Uint32Array;
-  /** Number of distinct trigrams, up to 2 above the most in any text → first text with at least that many. */
+  /** First text with at least i distinct trigrams, for each i up to 2 above the greatest number in any text. */
   firstOfCount: Uint32Array;
   /** Code points that occur, and the space, ascending. A trigram's three digits are places in this alphabet. */
   alphabet: Uint32Array;
