@@ -1,5 +1,5 @@
 /**
- * Reads settings from a `.env` file in the working folder, if it belongs to this user or root and nobody else may write
+ * Reads settings from a `.env` file in the working folder, if it belongs to this user or root and nobody else can write
  * to it. Windows has no such check.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
@@ -51,10 +51,7 @@ export function withEnvironmentFile(
   };
 }
 
-/**
- * Returns a secret's other name, with or without `_FILE`. If the environment has either name, both are ignored in
- * `.env`.
- */
+/** Returns a secret's other name, with or without `_FILE`. Both are ignored in `.env` if the environment has either. */
 const counterpartOf = (name: string) =>
   name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : `${name}_FILE`;
 

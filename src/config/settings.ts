@@ -1,6 +1,6 @@
 /**
- * Settings: one table of their names, defaults and parsers by member of `Config`. A parser turns text into a value or a
- * fault. docs/settings.md explains each setting; a test compares the two.
+ * Table of the settings by member of `Config`: name, default and parser. A parser turns text into a value or a fault.
+ * docs/settings.md explains each setting. A test compares it with this table.
  */
 import { BlockList, isIP } from "node:net";
 
@@ -218,8 +218,8 @@ export const settingOf = {
    */
   databaseUrl: secret("DATABASE_URL", "", orUnset(parseDatabaseUrl)),
   /**
-   * URL of the Valkey or Redis server that counts; requires `databaseUrl`. May contain a password. If null, PostgreSQL
-   * counts, or this process if `databaseUrl` is null too.
+   * URL of the Valkey or Redis server that counts requests; null to count in PostgreSQL, or in this process if
+   * `databaseUrl` is null too. Requires `databaseUrl`. May contain a password.
    */
   countersUrl: secret("COUNTERS_URL", "", orUnset(parseCountersUrl)),
   /** Behaviour while the shared counters cannot be reached: count locally, or deny requests. */
@@ -245,7 +245,7 @@ export const settingOf = {
   connectionsPerClientMax: setting("CONNECTIONS_PER_CLIENT_MAX", "256", wholeNumber(1, 1_000_000)),
   /** Event-loop delay beyond which requests are refused, in ms; 0 for no limit. */
   eventLoopDelayMaxMilliseconds: setting("EVENT_LOOP_DELAY_MAX_MS", "1000", wholeNumber(0, 60_000)),
-  /** Memory beyond which requests are refused; 0 for no limit, null for 90% of the machine's or container's memory. */
+  /** Memory in bytes above which requests are refused; 0 for no limit, null for 90% of the machine's or container's. */
   memoryMaxBytes: setting("MEMORY_MAX_BYTES", "", orUnset(wholeNumber(0, 2 ** 48))),
   /** Number of days for which the request log keeps a request; 0 for no log. */
   usageLogDays: setting("USAGE_LOG_DAYS", "14", wholeNumber(0, 3650)),
@@ -255,7 +255,7 @@ export const settingOf = {
   usageLogParameters: setting("USAGE_LOG_PARAMETERS", "off", onOrOff),
   /** Number of days for which audit log entries are kept; 0 for ever. Deletions of people are always kept. */
   auditDays: setting("AUDIT_DAYS", "0", wholeNumber(0, 36_500)),
-  /** Number of newest published datasets kept; 0 for all. A publication also keeps the previous and pinned ones. */
+  /** Number of newest published datasets to keep; 0 for all. The previous dataset and pinned ones are kept as well. */
   datasetsKeep: setting("DATASETS_KEEP", "10", wholeNumber(0, 100_000)),
   /** True if every key may download whole datasets. */
   exports: setting("EXPORTS", "off", onOrOff),
@@ -266,7 +266,7 @@ export const settingOf = {
   /** People who may sign up on the account pages: nobody, invited people or everyone. */
   signUp: setting("SIGN_UP", "closed", oneOf(["closed", "invite", "open"])),
   serviceName: setting("SERVICE_NAME", "gp-records", parseServiceName),
-  /** People to whom pages show records: members of accounts, or everyone within the limits of their network. */
+  /** People to whom pages show records: members of accounts, or everyone, with limits for each network. */
   browse: setting("BROWSE", "members", oneOf(["members", "everyone"])),
   /** E-mail address or https URL for people who have questions about records; null for none. */
   contact: setting("CONTACT", "", orUnset(parseContact)),
@@ -286,7 +286,7 @@ export type Settings = {
 
 export const settings: readonly Setting<unknown>[] = Object.values(settingOf);
 
-/** Returns the name of the setting with the path of a file that holds this secret. */
+/** Returns the name of the setting that names a secret's file. */
 export const fileSettingOf = (name: string): string => `${name}_FILE`;
 
 /** Names read from the environment: all settings, and for each secret the setting that names its file. */

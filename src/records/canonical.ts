@@ -12,7 +12,7 @@ import { type MemberSchema, type Static, type TObject, type TSchema, Type } from
 /** Id as the source writes it, unique among the source's records of a kind. */
 const sourceId = text("Id of the record in the source.", 200);
 
-/** Returns the schema of an object that a source may give in part. @param required member that it must give. */
+/** Returns an object's schema with all members optional. @param required member that stays required. */
 const inPart = ({ properties }: TObject, required?: string) =>
   Type.Object(
     eachOf(Object.keys(properties), (name) =>
@@ -106,7 +106,7 @@ export const canonicalValidators: EachKind<Validator> = eachOf(recordKinds, (kin
   Compile(canonicalSchemas[kind]),
 );
 
-/** A cell that is not one of the words in a list. */
+/** Cell that matches no allowed word. */
 export interface UnknownWord {
   cell: string;
   /** Suggested value for the cell in the mapping's `values`: that of the most similar word, or a question. */
@@ -130,7 +130,7 @@ export interface RecordName {
   id: string;
 }
 
-/** Prefix of the source ids of GPs that are only named in the rows of other records. */
+/** Prefix of a GP's source id if the GP has no record of its own and other records only name it. */
 export const namedGpPrefix = "named:";
 
 /** Document with evidence about a record. */
@@ -157,7 +157,7 @@ export interface SourceEntry {
   known?: string;
   /**
    * Other source ids that the entry's GP or principal could have had. Such claims keep its public id stable. A source
-   * with claims gives a list for each GP and principal, even an empty one. Two records of a kind cannot claim one id.
+   * with claims gives a list for each GP and principal, even an empty one. Two records of a kind cannot share a claim.
    */
   claims?: readonly string[];
   /** Evidence for the entry's record, best first. */

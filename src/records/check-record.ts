@@ -42,7 +42,7 @@ function schemaFaults(kind: RecordKind, findings: readonly Finding[]): RecordFau
   });
 }
 
-/** Function that words a finding. @param given parameters of the finding. @param field field of the finding. */
+/** Function that puts a finding into words. @param given its parameters. @param field its field. */
 type Reason = (given: Readonly<Record<string, unknown>>, field: string) => string;
 
 /**
@@ -181,7 +181,7 @@ function textFault(value: unknown): string | undefined {
 const inEveryYear =
   /^\d{4}(?:-\d\d(?:-(?:[01]\d|2[0-8]|(?<!-02-)(?:29|30)|(?<=-(?:0[13578]|1[02])-)31)(?:T(?:[01]\d|2[0-3])(?::[0-5]\d){2}.*)?)?)?$/;
 
-/** Returns the reason to reject a day or time, or undefined if it exists. @param value matches its schema. */
+/** Returns the reason to reject a day or time; undefined if it exists. @param value member that matches its schema. */
 function dayFault(value: unknown): string | undefined {
   const exists = typeof value !== "string" || inEveryYear.test(value) || existsInCalendar(value);
   return exists ? undefined : notInCalendar;

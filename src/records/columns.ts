@@ -14,7 +14,7 @@ export interface RecordColumn extends Column<RecordMembers> {
   isDate: boolean;
 }
 
-/** Members that a table shows of a list's objects, by the name of the list. Each has a column. */
+/** Members of a list's objects that become columns, by the list's name. */
 const shownOfEach: Readonly<Record<string, readonly string[]>> = {
   gps: ["id", "name"],
   funds: ["name"],
@@ -23,8 +23,8 @@ const shownOfEach: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Returns the columns for records with these members, in their order. An object becomes a column for each member that
- * it may have (`provenance.source`), a list of objects one for each member shown (`gps.id`, `gps.name`).
+ * Returns the columns for these members, in their order. An object gets a column for each of its members
+ * (`provenance.source`). A list of objects gets one for each member in `shownOfEach` (`gps.id`, `gps.name`).
  */
 export const columnsOf = (members: TProperties): readonly RecordColumn[] =>
   Object.entries(members as Record<string, MemberSchema>).flatMap(([name, schema]) =>

@@ -19,10 +19,10 @@ export const Provenance = Type.Object(
 );
 export type Provenance = Static<typeof Provenance>;
 
-/** Sources of a dataset, with the time of the last import that changed each, in RFC 3339. */
+/** Sources of a dataset, each with the time of the last import that changed it, in RFC 3339. */
 export type Sources = readonly (readonly [name: string, importedAt: string])[];
 
-/** Name of the source of invented records. Only `serve --demo` makes it; an import of another source removes it. */
+/** Source of invented records. Only `serve --demo` adds this source. An import of another source removes it. */
 export const demoSource = "demo";
 
 /** Reports whether all records of these sources are invented. Returns true if there are no sources. */

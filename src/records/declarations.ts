@@ -16,7 +16,7 @@ export interface Declaration {
   /** Schema of a record as served. */
   schema: TObject;
   filterable: Filterable<never>;
-  /** Defaults of scalar members that are never null. A source must give those without one, except `updated_at`. */
+  /** Defaults of scalar members that are never null. A source must give all other such scalars, except `updated_at`. */
   absent: Readonly<Record<string, string | number>>;
   /** Members of a record in brief, in the record's order. */
   brief: readonly string[];

@@ -19,7 +19,7 @@ export function nearest(word: string, words: readonly string[]): string | undefi
   let best: string | undefined;
   let bestDistance = 3;
   for (const candidate of words) {
-    // The difference in length is a lower bound on the distance, which spares many words the table.
+    // The difference in length is a lower bound on the distance, so most words need no table.
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
     const distance = editDistance(word, candidate);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];

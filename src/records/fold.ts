@@ -36,7 +36,7 @@ export function fold(text: string): string {
   return ascii.test(text) ? foldAscii(text) : foldUnicode(text);
 }
 
-/** Folds ASCII text by the same rule, but much faster. Most names are ASCII. */
+/** Folds ASCII text as `foldUnicode` does, but much faster. Most names are ASCII. */
 const foldAscii = (text: string) =>
   text.toLowerCase().replace(deletedAscii, "").replace(separatorsInAscii, " ").trim();
 

@@ -30,7 +30,7 @@ export const fundsMax = 100;
 
 const sizeOf = ({ gross_assets_usd, sold_usd }: Fund) => gross_assets_usd ?? sold_usd ?? -1;
 
-/** Compares funds by their gross assets, or by what was sold if these are unknown, the largest first; then by name. */
+/** Compares funds by gross assets, largest first, and then by name. The amount sold stands in for unknown assets. */
 export const largestFirst = (a: Fund, b: Fund): number =>
   sizeOf(b) - sizeOf(a) || (a.name < b.name ? -1 : Number(a.name > b.name));
 

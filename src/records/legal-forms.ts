@@ -1,8 +1,8 @@
-/** Legal forms in names of firms, such as `LLC`: which words they are, and a name without them. */
+/** Recognises legal forms in names of firms, such as `LLC`, and removes them. */
 
-/** Forms that count as themselves. */
+/** Legal forms in their standard spelling. */
 const ownForms = "llc lp llp lllp inc corp co ltd plc gmbh kg ag sa sarl bv nv pte pty".split(" ");
-/** Forms of one word, as folded text, each with the form that it counts as. */
+/** Forms of one word, as folded text, each with its standard spelling. */
 const formOf: Readonly<Record<string, string>> = {
   ...Object.fromEntries(ownForms.map((form) => [form, form])),
   lc: "llc",
@@ -13,7 +13,7 @@ const formOf: Readonly<Record<string, string>> = {
   limited: "ltd",
 };
 
-/** Forms of several words, as folded text, each with its short spelling. */
+/** Forms of several words, as folded text, each with its standard spelling. */
 const written: readonly (readonly [RegExp, string])[] = [
   [/ (?:limited liability company|l l c)\b/g, " llc"],
   [/ (?:limited liability partnership|l l p)\b/g, " llp"],
@@ -23,7 +23,7 @@ const written: readonly (readonly [RegExp, string])[] = [
 /** Words that people add to names or leave out. */
 const idle = new Set(["the", "and"]);
 
-/** A folded name in two parts: its words without `the`, `and` and the forms at its end; and these forms, or "". */
+/** A folded name in two parts: `core` without `the`, `and` and the forms at its end; `form` with these forms, or "". */
 export interface NameParts {
   core: string;
   form: string;
