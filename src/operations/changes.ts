@@ -117,7 +117,7 @@ interface StepOrder {
 
 /**
  * Finds a part of a step.
- * @throws Problem if the step is not kept or not here yet, if a parameter is invalid, or if the part is too large.
+ * @throws Problem if the step is not kept or not fetched yet, if a parameter is invalid, or if the part is too large.
  */
 export function findStep(
   source: ChangesSource,

@@ -1,4 +1,4 @@
-/** Operations that fetch each kind of record by GP, each with the description and example of the kind's list. */
+/** Operations that fetch records by GP, one for each kind. `list` describes the operation that lists the kind. */
 import type { RecordKind } from "#records/kinds.ts";
 import { gpFilters, type Operation } from "./operation.ts";
 

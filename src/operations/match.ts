@@ -8,7 +8,7 @@ export const namesMax = 5000;
 /** Number of names that count as one request. */
 const namesOfRequest = 100;
 
-/** Returns the number of requests that matching a number of names counts as. */
+/** Returns how many requests a list of this many names counts as. */
 export const matchCost = (names: number): number => Math.max(1, Math.ceil(names / namesOfRequest));
 
 /**

@@ -1,4 +1,4 @@
-/** Declares what operations are (what each reads and which parameters it takes), and the filters on GPs. */
+/** Types of operations and of their parameters, and the filters on GPs. */
 import { datePattern } from "#records/fields.ts";
 import type { Range } from "#records/filterable.ts";
 import { filterableGp } from "#records/gp.ts";
@@ -36,7 +36,7 @@ export interface DeclaredFilter {
   /** Maximum number of values. One match among several values is enough. */
   readonly valuesMax: number;
   readonly isRequired: boolean;
-  /** Condition of the read model that the filter sets. */
+  /** Name of the read model's condition that the filter sets. */
   readonly condition: string;
   /** End of the condition's range that the filter sets. */
   readonly end?: "from" | "to";

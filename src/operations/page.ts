@@ -172,7 +172,7 @@ let block = Buffer.allocUnsafeSlow(blockBytes);
 /** Start of the current body in the block, and its end so far. */
 let start = 0;
 let end = 0;
-/** Bytes of all documents while a body is written. A Buffer: unlike `set`, its `copy` needs no view of a part. */
+/** Bytes of all documents while a body is written. A Buffer, because `copy`, unlike `set`, needs no view of a part. */
 let source = block;
 
 /** Begins a body and discards an unfinished one. @param documents bytes of all documents. */

@@ -24,7 +24,7 @@ interface Path extends TakesParameters {
   readonly path: string;
 }
 
-/** An operation, by the name that the caller knows. */
+/** An operation under its path or its name as a tool. */
 type KnownPath = Path & Pick<Operation, "kind">;
 
 interface Reading {
