@@ -97,7 +97,7 @@ export async function readAdv(
 const remedy = "download the archive again, or leave it out of the folder";
 const comparable = (title: string) => title.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 
-/** Returns column indexes by our names, optional ones if any. @throws ImportFault for a missing or repeated column. */
+/** Returns column indexes by our names. @throws ImportFault for a repeated column, or a missing one that is needed. */
 function indexesOf(kind: AdvMember["kind"], header: readonly string[], file: string) {
   const titles = header.map((title) => comparable(title.replace(/^\ufeff/, "")));
   const found: Record<string, number> = {};
@@ -182,9 +182,9 @@ const carriageReturn = 0x0d;
 const rowBytesMax = 256 * 1024;
 
 /**
- * Splits bytes into rows of cells, and skips blank ones. Some cells contain undoubled quotes, so a quote ends its cell
- * only before a comma or a line end. Gives up the first line of a row that is too long or not taken, and resumes on the
- * next line, because a quote may have been misread.
+ * Splits bytes into rows of cells. Skips blank rows. Some cells contain undoubled quotes, so a quote ends its cell only
+ * before a comma or a line end. Gives up the first line of a row that is too long or not taken, and resumes on the next
+ * line, because a quote may have been misread.
  * @param take returns false if the row is unreadable.
  */
 async function eachRow(
@@ -279,7 +279,7 @@ const feedElements = new Set(Object.values(feedCells).map((cell) => cell.split("
 const gapBytesMax = 1024 * 1024;
 
 /**
- * Reads the SEC's daily feed of firms as it arrives, and adds them one by one with the date of the feed.
+ * Reads the SEC's daily feed of firms as a stream. Adds each firm with the date of the feed.
  * @returns count and first line of the firms that lack a CRD number, a name or a filing date.
  * @throws ImportFault if the feed is cut off, is not well-formed, or has no date or no readable firm.
  */

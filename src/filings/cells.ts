@@ -18,7 +18,7 @@ export type SkipReason =
   /** A filing with the same number has been read already. */
   | "twice"
   | "other_form"
-  /** Its accession number is neither in its header nor in its path. */
+  /** The accession number is neither in the header nor in the path. */
   | "no_accession"
   | "no_issuer"
   | "no_offering"
@@ -48,7 +48,7 @@ const textLengthMax = 4000;
 /** E-mail addresses and phone numbers, which some filers write into names and clarifications. */
 const contact =
   /[\s,;]{0,3}(?:[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,4}|(?<![\d-])\(?\d{3}\)?[\s.-]{1,2}\d{3}[\s.-]\d{4}(?![\d-]))/g;
-/** Matches what every contact contains, in a tenth of the time. */
+/** Matches a part that every contact has, in a tenth of the time. */
 const mayHoldContact = /@|\d{3}[\s.-]\d{4}/;
 
 /**
@@ -115,7 +115,7 @@ export const crd = (cell: Written): string | null =>
 /** Returns a CIK of ten digits. Returns null if the cell is not a CIK. */
 export const cik = (cell: Written): string | null => crd(cell)?.padStart(10, "0") ?? null;
 
-/** Returns an offering's file number as `021-400013`, also from `21-400013`. Returns null if the cell is not one. */
+/** Returns an offering's file number as `021-400013`, also from `21-400013`. Returns null for other cells. */
 export const formDFile = (cell: Written): string | null => {
   const found = /^0?21-?0*([1-9]\d{0,9})$/.exec(text(cell) ?? "");
   return found === null ? null : `021-${found[1]}`;

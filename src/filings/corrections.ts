@@ -27,7 +27,7 @@ const shapes = [
 export const looksLikeCorrections = (beginning: string): boolean =>
   /^\s*\{[^\n]*"(?:why|is|same|apart|person)"\s*:/.test(beginning);
 
-/** Reads corrections, and skips blank lines. @throws ImportFault for the first other line that is not a correction. */
+/** Reads corrections. Skips blank lines. @throws ImportFault for the first line that is not a correction. */
 export function readCorrections(bytes: Buffer, file: string): Correction[] {
   const lines = decoded(bytes).replace("\ufeff", "").split("\n");
   return lines.flatMap((written, at) => {
@@ -71,7 +71,7 @@ function whyUnfit(record: RecordKind, field: string, value: unknown): string | u
   return unfit && `has an invalid value: ${unfit.field} ${unfit.reason}`;
 }
 
-/** Readers by sorted keys except `why`. Each returns members of a correction, a fault, or false for wrong types. */
+/** Readers by a correction's sorted keys, without `why`. Each returns members, a fault, or false for wrong types. */
 const readers: Readonly<Record<string, (given: Given) => object | string | false>> = {
   "gp,is": ({ gp, is }) =>
     isText(gp) && isText(is) && (whyUnfit("gp", "name", is) ?? { kind: "is", gp, name: is }),

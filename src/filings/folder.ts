@@ -269,7 +269,7 @@ function readSubmission(file: string, bytes: Buffer, reader: Reader): void {
   else if (!reader.store.addFormD(found, false)) reader.skip("twice");
 }
 
-/** Reads the tables in an archive of the SEC. Leaves out an archive that has none, such as a workbook. */
+/** Reads the tables in an SEC archive. Leaves out an archive that has none, such as a workbook. */
 async function readArchive(file: string, reader: Reader): Promise<void> {
   const archive = await openArchive(file);
   try {
@@ -327,7 +327,7 @@ async function readAdvMember(
   if (rejected.count > 0) report.rejectedRows.push({ file, ...rejected });
 }
 
-/** Reads the dates of Form D filings from any EDGAR index. @throws ImportFault for one without a date or number. */
+/** Reads Form D filing dates from any EDGAR index. @throws ImportFault if a filing has no date or accession number. */
 function readIndex(bytes: Buffer, file: string, { store }: Reader): void {
   for (const [at, line] of bytes.toString("latin1").split(/\r?\n/).entries()) {
     const [before = "", path] = line.split(/\b(edgar\/data\/\S+)/);

@@ -69,7 +69,7 @@ const partReaders = {
     /** Date of the first sale; null if it is yet to occur or not given. */
     firstSaleOn: flag(cell("YETTOOCCUR")) ? null : date(cell("SALE_DATE")),
     isIndefinite: isIndefinite(cell("TOTALOFFERINGAMOUNT")),
-    /** Null if indefinite or not given. */
+    /** Amount offered; null if indefinite or not given. */
     offeredUsd: whole(cell("TOTALOFFERINGAMOUNT")),
     soldUsd: whole(cell("TOTALAMOUNTSOLD")),
     remainingUsd: whole(cell("TOTALREMAINING")),
@@ -178,7 +178,7 @@ const passBytes = 12 * 1024 * 1024;
  * Reads a quarter filing by filing.
  * @param shown name of the quarter in messages.
  * @param take receives each filing, or the reason for leaving it out.
- * @returns by file, the number of rows with too many cells and of lines outside a row, and the line of the first.
+ * @returns the rejected rows by file: rows with too many cells, and lines outside a row.
  * @throws ImportFault if a table is missing, empty or cut off, lacks or repeats a column, or has too long a row.
  */
 export async function readFormDQuarter(
@@ -333,11 +333,11 @@ function decodedLines(bytes: Buffer): string[] {
     .map((line) => decoded(Buffer.from(line, "latin1")));
 }
 
-/** Maximum size of a filing, in bytes. The largest real ones, with 100 persons and 100 issuers, are under a tenth. */
+/** Maximum size of a filing, in bytes. The largest real one, with 100 persons and issuers, is under a tenth of this. */
 const filingBytesMax = 4 * 1024 * 1024;
 export const depthMax = 20;
 
-/** Returns the reason for refusing a document. @param message fault; a line and column in front of it are dropped. */
+/** Returns the reason for refusing a document. @param message parser's message; its line and column are dropped. */
 export const malformed = (message: string): string =>
   `is not well-formed XML: ${message.replace(/^\d+:\d+: |\.$/g, "")}; download it again`;
 

@@ -119,7 +119,7 @@ const batchRows = 50_000;
 
 /**
  * Opens a store. Replaces a file left by a killed import.
- * @param path file, removed by `close`.
+ * @param path path of the file, which `close` removes.
  * @param onRow called after every 1,000 rows, with the number of rows added so far.
  */
 export function openFilingStore(path: string, onRow: (rows: number) => void = () => {}) {
@@ -145,7 +145,7 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
   const addDate = adder(
     "insert into filed values (?, ?) on conflict do update set filed_on = min(filed_on, excluded.filed_on)",
   );
-  /** Adds a filing. Of two with one id, the lower rank wins, or else `isBefore` decides. Reports whether it is new. */
+  /** Adds a filing. The lower rank of two with one id wins, or else `isBefore` decides. Reports whether it is new. */
   const addFiling = (row: object, ...key: readonly [Form, string, string, string, number]) => {
     const [form, id, , , rank] = key;
     if (add(...key, JSON.stringify(row))) return true;
@@ -219,14 +219,14 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
       const { form_d, form_adv, firm_feed, ...rest } = counts.get() as unknown as Counts;
       return { ...rest, newest: { form_d, form_adv, firm_feed } };
     },
-    /** Yields each filing once, by file number or else CIK, then by date and accession. */
+    /** Yields each filing once, in order of file number or else CIK, then of date and accession number. */
     *formD(): Iterable<FormD> {
       for (const row of rowsOf("D")) yield formD(row);
     },
     /** Returns the filings with the given accession numbers, in the same order. All must be in the store. */
     formDOf: (accessions: readonly string[]): FormD[] =>
       accessions.map((accession) => formD(find.get("D", accession) as Row)),
-    /** Yields each adviser's filings together, by CRD, oldest first. */
+    /** Yields each adviser's filings together, oldest first. The advisers are in order of CRD number. */
     *advisers(): Iterable<readonly AdviserFiling[]> {
       const owners = db.prepare(
         "select distinct owner from filing where form = 'ADV' order by length(owner), owner",
@@ -234,7 +234,7 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
       for (const { owner } of owners.iterate()) yield adviserFilingsOf(owner as string);
     },
     adviserFilingsOf,
-    /** Yields firms by CRD, each from the newest feed that lists it. */
+    /** Yields firms in order of CRD number, each from the newest feed that lists it. */
     *firms(): Iterable<Firm> {
       for (const { row } of rowsOf("feed")) yield JSON.parse(row) as Firm;
     },

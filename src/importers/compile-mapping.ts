@@ -50,7 +50,7 @@ export function compileMapping(mapping: Mapping) {
   const readNamedGps = mapping.named_gps && compileNamedGps(mapping.named_gps, context);
 
   const { known } = mapping.named_gps ?? {};
-  /** Reads the content of a row. If there are faults, everything else is empty. */
+  /** Reads the content of a row. Everything but `faults` is empty if there are any. */
   const read = (cells: Cells): Omit<SourceEntry, "file" | "line"> => {
     const faults: RecordFault[] = [];
     const made = blocks.map((block) => block(cells, faults));

@@ -12,7 +12,7 @@ import { nearest } from "./nearest.ts";
 import { readBytes, type ReadOptions, shownName } from "./source-file.ts";
 
 /**
- * Yields an entry for each row below the header that is not blank. The entry of an unreadable row has only faults.
+ * Yields an entry for each row below the header, except blank ones. The entry of an unreadable row has only faults.
  * @param written mapping from `readMapping`. An encoding in the options overrides the mapping's.
  * @throws ImportFault if a file cannot be used, for example because a column is missing, a quote is never closed, or
  *   the last row is cut off.

@@ -15,7 +15,7 @@ const goingOn =
 
 const roles = String.raw`(?:(?:co|lead|managing|master)[ -]?)?(?:developer|sponsor|owner|applicant|general partner)s?`;
 const leadingRole = new RegExp(String.raw`^${roles}(?: \d)?\s*[:–—-]\s*`, "i");
-/** Text that may follow a name: a share, a description of the legal form, the party it acts for, or its role. */
+/** Text that may follow a name: a share, a legal form in words, the party that the firm acts for, or its role. */
 const trailers = [
   /[\s:,–—-]+\d{1,3}(?:\.\d+)?\s*%.*$/,
   /\s*,\s+an?\s[^,]*\b(?:company|partnership|corporation|limited)\b.*$/i,

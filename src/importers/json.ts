@@ -16,7 +16,7 @@ const tooLong = new Unreadable(
 /**
  * Yields an entry for each line that is not blank. The entry of an unreadable line has only a fault. Does not check
  * records against their schema.
- * @throws ImportFault if a file cannot be read, has another format, or has only blank lines without `allowsEmpty`.
+ * @throws ImportFault if a file cannot be read, has another format, or has only blank lines and `allowsEmpty` is false.
  */
 export async function* readNdjson(
   files: readonly string[],
@@ -51,7 +51,7 @@ interface Block {
   ended: boolean;
 }
 
-/** Yields the lines of a file, some at a time, in bounded memory however long a line is. */
+/** Yields the lines of a file in blocks. Keeps memory bounded, however long a line is. */
 async function* readBlocks(file: string, encoding: Encoding): AsyncGenerator<Block> {
   let begun: Buffer = Buffer.alloc(0);
   for await (const chunk of readBytes(file, encoding)) {

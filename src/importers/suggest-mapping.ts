@@ -40,7 +40,7 @@ type Table = Awaited<ReturnType<typeof readTable>>;
 interface Draft {
   kind: RecordKind;
   fields: Map<string, { column: Column; source: SourceOfField }>;
-  /** Decimal mark → the first number that needs it, in words; `either` → the first that the marks read differently. */
+  /** Decimal mark → the first number that needs it, in words; `either` → the first whose value depends on it. */
   numbers: Map<DecimalMark | "either", string>;
   /** Cells for an unknown value, such as `TBD`. */
   missing: Set<string>;
@@ -265,7 +265,7 @@ function factorIn(name: string): number | undefined {
 const areMost = (faulty: readonly string[] = [], cells: readonly string[]) =>
   faulty.length * 2 > cells.length;
 
-/** Returns the decimal mark of the table, or a question if the cells do not decide it; undefined if none needs it. */
+/** Returns the table's decimal mark, or a question if the cells do not decide it; undefined if no cell needs it. */
 function decimalOf({ numbers, notes }: Draft): string | undefined {
   const [mark, other] = decimalMarks.filter((one) => numbers.has(one));
   if (mark !== undefined && other !== undefined)
@@ -282,7 +282,7 @@ function decimalOf({ numbers, notes }: Draft): string | undefined {
   );
 }
 
-/** Returns the name of the id's column, or else of one with a register's numbers. Returns a question if none fits. */
+/** Returns the name of the column with the id, or else with a register's numbers. Returns a question if none fits. */
 function idOf({ rowCount }: Table, { fields, notes }: Draft): string {
   const named = fields.get("id")?.column.name;
   if (named !== undefined) return named;
