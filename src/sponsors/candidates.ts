@@ -95,8 +95,8 @@ interface Entity {
 
 /**
  * Judges the firms among the related persons. Takes the best by `byPreference`, and those with its stem. Returns all,
- * and the best as `manager` if its rank is 3. A firm cannot be an officer or director itself, so one listed as such
- * manages the issuer.
+ * and the best as `manager` if its rank is 3. A firm cannot be an officer or director itself, so a firm listed as one
+ * is taken to manage the issuer.
  */
 function entityCandidates(filing: FormD, object: Objection) {
   const found = filing.persons.flatMap((person): Entity[] => {
@@ -256,8 +256,8 @@ interface Meant {
 }
 
 /**
- * Judges sentences together. Each means the outermost firm of its chain that is not refused. If they mean different
- * firms, those are usually the persons' own companies, and the firm where the chains meet counts instead.
+ * Judges sentences together. Each means the outermost firm of its chain that is not refused. The firm where the chains
+ * meet counts instead if they mean different firms, which are usually the persons' own companies.
  */
 function judgeSentences(
   filing: FormD,

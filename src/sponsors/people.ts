@@ -57,7 +57,7 @@ export function principalsOf(
   const mentions = [...advisers.flatMap(adviserMentions), ...gp.vehicles.flatMap(vehicleMentions)];
   const aparts = corrections.filter((one) => one.kind === "personApart");
   const fields = corrections.filter((one) => one.kind === "personField");
-  /** Returns the keys and public ids by which corrections may name a person. Returns none without such corrections. */
+  /** Returns the keys and public ids by which corrections may name a person. Returns none if no correction does. */
   const idsOf = (keys: readonly string[]) =>
     new Set(aparts.length + fields.length === 0 ? [] : [...keys, ...keys.map(publicId)]);
   /** Corrections that split people, by each resulting person. */
@@ -179,7 +179,7 @@ function nameParts({ first, middle, last }: Pick<RelatedPerson, "first" | "middl
     first: proper(first!),
     middle: !middle || blank.test(middle) ? null : proper(middle),
     last: proper(last!.replace(suffixes, "")),
-    /** `jr`, `iii` and the like, folded; "" without one. */
+    /** Suffix in lower case, such as `jr` or `iii`; "" if there is none. */
     suffix,
   };
 }
@@ -204,8 +204,8 @@ const crdOf = (person: Person) => person.find(({ crd }) => crd !== null)?.crd ??
 
 /**
  * Groups mentions by person. Two names match if they are equal apart from middle names, or differ by one edit in a word
- * of five letters or more. Different individual CRD numbers or suffixes never match. If namesakes have several CRD
- * numbers, mentions of the name without one form a group of their own.
+ * of five letters or more. Different individual CRD numbers or suffixes never match. Mentions without a CRD number form
+ * a group of their own if namesakes have several CRD numbers.
  */
 function group(mentions: readonly Mention[]): Person[] {
   const byName = [...Map.groupBy(mentions, nameOf)].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -243,10 +243,10 @@ function isSpelling(name: string, other: string): boolean {
 }
 
 /**
- * Gives each person an id and a list of other keys to claim. The id is the person's lowest key. If several people share
- * that key, the id is that key and the person's CRD number. Without a CRD number, the id is the person's first free
- * key, or else that key and a number. A key that is nobody's id goes to the person with the better link, or else to the
- * one with the lower key.
+ * Gives each person an id and a list of other keys to claim. The id is the person's lowest key, unless several people
+ * share it. A person who shares it gets that key with their CRD number. Without a CRD number, they get their first free
+ * key, or else the lowest key with a counter. A key that is nobody's id goes to the person with the better link, or
+ * else to the one with the lower key.
  */
 function keyed(people: readonly Person[]) {
   const ranked = people

@@ -41,9 +41,9 @@ import {
 } from "./vehicles.ts";
 
 export interface Resolution {
-  /** GPs by key. */
+  /** GPs in order of key. */
   gps: readonly ResolvedGp[];
-  /** Vehicles of real estate, by CIK. */
+  /** Real-estate vehicles, in order of CIK. */
   vehicles: readonly Vehicle[];
   /** Number of filings left out, by reason. */
   leftOut: ReadonlyMap<string, number>;
@@ -91,10 +91,10 @@ const weigherOf = (advisers: Advisers) => (filings: readonly FormD[]) =>
 
 /** A GP in the making. */
 interface House {
-  /** House that this one was merged into. */
+  /** House that this one was merged into; null if it was not merged. */
   into: House | null;
   crds: Set<string>;
-  /** Name that a correction gave it. */
+  /** Name that a correction gave it; null if none did. */
   name: string | null;
 }
 
@@ -163,8 +163,8 @@ function openHouses(
     put,
     addAdviser,
     /**
-     * Adds a vehicle with its best evidence, and merges the houses that share a key with it. If that would merge two
-     * CRD numbers, houses with a CRD number other than that of the evidence stay apart.
+     * Adds a vehicle with its best evidence, and merges the houses that share a key with it. Houses with a CRD number
+     * other than the evidence's stay apart if two CRD numbers would be merged.
      */
     add(vehicle: PlacedVehicle, evidence: NonNullable<PlacedVehicle["best"]>): void {
       const keys = houseKeys(vehicle, evidence);

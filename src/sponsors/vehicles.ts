@@ -33,7 +33,7 @@ export interface Vehicle<F = Pick<FormD, "accession">> extends Classification {
 
 /** Candidate with its CRD number. */
 interface Weighed extends Candidate {
-  /** Null unless the firm was matched to exactly one known adviser. */
+  /** CRD number of the firm; null unless it was matched to exactly one known adviser. */
   crd: string | null;
 }
 
@@ -50,7 +50,7 @@ export interface ResolvedGp<F = Pick<FormD, "accession">> {
   legalName: string | null;
   /** CRD numbers, lowest first. There are several only after a correction. */
   crds: readonly string[];
-  /** Vehicles by CIK. */
+  /** Vehicles in order of CIK. */
   vehicles: readonly Vehicle<F>[];
   /** Best evidence for the GP; null for an adviser, which speaks for itself. */
   evidence: Candidate | null;
@@ -153,7 +153,7 @@ export const bestOf = <C extends Candidate>(candidates: readonly C[]): C | null 
     .filter(({ isTaken, stem }) => isTaken && stem !== "")
     .toSorted((one, other) => other.confidence - one.confidence)[0] ?? null;
 
-/** Returns the real-estate vehicles, by CIK, and the number of filings left out, by reason. */
+/** Returns the real-estate vehicles, in order of CIK, and the number of filings left out, by reason. */
 export function readVehicles(filings: Filings, advisers: Advisers) {
   const leftOut = new Map<string, number>();
   const byCik = new Map<string, Judged[]>();
