@@ -27,8 +27,8 @@ export interface NameParameters {
 }
 
 /**
- * Parameters of a kind's read. All given filters must hold. If a filter has several values, one of them is enough. The
- * read of GPs needs a `gp_name`.
+ * Parameters to fetch records of a kind. All given filters must hold. One value is enough if a filter has several.
+ * Fetching GPs needs a `gp_name`.
  */
 export type FetchParameters<K extends RecordKind> = NameParameters & {
   [Filter in Exclude<keyof (typeof fetches)[K]["filters"] & string, "gp_name">]?: ValueOf<Filter>;
@@ -56,7 +56,7 @@ type ValueOf<Filter extends string> = Filter extends `${string}_min` | `${string
       : string | readonly string[];
 
 /**
- * Parameters of a kind's list. All given filters must hold. If a filter has several values, one of them is enough.
+ * Parameters to list records of a kind. All given filters must hold. One value is enough if a filter has several.
  * Ranges include both ends. A date is a year, a month or a day (`2026`, `2026-03`, `2026-03-31`), or relative to the
  * day of the dataset, such as `-90d`.
  */

@@ -320,8 +320,8 @@ const cutKeys = (text: string) => text.replace(keyLike, (key) => `${key.slice(0,
 const echoedMax = 50;
 
 /**
- * Returns a caller's text so that it can be sent back: at most 50 characters, then `…` if there were more, and nothing
- * that could be an API key.
+ * Returns a caller's text in a form that can be sent back: at most 50 characters, then `…` if there were more, and
+ * nothing that could be an API key.
  */
 export function echo(text: string): string {
   const characters = [...maskKeys(text)];

@@ -82,7 +82,7 @@ export async function openService(config: Config, log: Logger, options: ServiceO
     `Another server is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`,
   );
   opened.defer(() => lock.release());
-  // Closed after the parts below, so that /metrics shows to the end what a stop loses.
+  // Closed after the parts below, so that /metrics still shows what is lost while they close.
   const last = opened.use(new AsyncDisposableStack());
   const counting = {
     clock,
@@ -373,8 +373,8 @@ interface FollowOrder {
 }
 
 /**
- * Follows the folder's current dataset, from which requests are answered. If a database is set, the folder follows the
- * shared datasets.
+ * Follows the folder's current dataset, from which requests are answered. The folder follows the shared datasets if a
+ * database is set.
  */
 async function followDatasets(
   config: Config,

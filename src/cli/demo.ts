@@ -43,7 +43,7 @@ export function demoConfig(config: Config, environment: CliContext["environment"
   return Object.freeze({ ...config, isDemo: true, signUp: "open", browse: "everyone", logLevel });
 }
 
-/** Age that the first dataset is given, in ms, so that the second one has changes since an earlier day. */
+/** Age given to the first dataset, in ms, so that the second one's changes span some days. */
 const firstAgeMilliseconds = 4 * dayMilliseconds;
 
 /**
@@ -87,7 +87,7 @@ async function publishState(
   { state, size: given, isWanted, onProgress }: DemoState,
 ): Promise<number> {
   const isWantedIn = async (store: DatasetStore) => isWanted(await store.read());
-  // Also asked before the lock is taken, so that a filled folder never waits for an import.
+  // Also checked before the lock is taken, so that a filled folder never waits for an import.
   if (!(await lookAtDatasets(context, isWantedIn))) return 0;
   const { demoSize, recordCount, [state]: invent } = await import("#demo/invent.ts");
   const { importSource } = await import("#datasets/publish.ts");
@@ -120,8 +120,8 @@ export async function publishSecond(context: CliContext, size: DemoSize): Promis
 }
 
 /**
- * Publishes the second dataset in its own thread, so that it does not slow down the first start. If the process ends
- * too early, the next start publishes it.
+ * Publishes the second dataset in its own thread, so that it does not slow down the first start. The next start
+ * publishes it if the process ends too early.
  */
 export function startSecond({ environment }: CliContext, onError: (error: Error) => void): void {
   const worker = new Worker(new URL("./demo-worker.ts", import.meta.url), {

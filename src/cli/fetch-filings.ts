@@ -165,7 +165,7 @@ const feedShape = /^IA_FIRM_SEC_Feed_(\d\d)_(\d\d)_(\d{4})\.xml\.gz$/;
 const folderShape = /\/daily-index\/(\d{4})(?:\/QTR\d)?$/;
 const indexShape = /^form\.(\d{8})\.idx$/;
 
-/** Fetches files that a folder lacks, and removes those that newer ones replace. Changes only `downloads` in it. */
+/** Fetches files that a folder lacks, and removes those that newer ones replace. Changes only its `downloads`. */
 export async function bringUpToDate(
   folder: string,
   since: string | undefined,

@@ -71,7 +71,7 @@ interface Options {
   now?: () => number;
 }
 
-/** Opens a line of progress, rewritten on a terminal. Elsewhere writes at most a line a second, if requested. */
+/** Opens a progress line, which is rewritten on a terminal. Elsewhere writes at most a line a second, if requested. */
 export function showProgress({
   isPipedToo = false,
   stream = process.stderr,

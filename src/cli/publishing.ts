@@ -17,7 +17,7 @@ import type { CliContext } from "./command.ts";
 import { type Change, noteChange, withControl } from "./data-dir.ts";
 import { changeDatasets } from "./datasets-folder.ts";
 
-/** Changes the datasets under the import lock, after applying all unapplied suppressions unless it is a dry run. */
+/** Changes the datasets under the import lock. First applies all unapplied suppressions, unless it is a dry run. */
 export const changePublished = <R>(
   context: CliContext,
   { isDryRun }: { isDryRun: boolean },
