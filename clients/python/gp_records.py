@@ -1542,7 +1542,7 @@ class UnexpectedAnswerError(GpRecordsError):
 
 
 class VersionChangedError(GpRecordsError):
-    """A change of dataset between two pages, which therefore do not form one list."""
+    """Error for two pages from different datasets, which therefore do not form one list."""
 
     from_version: str
     to_version: str
@@ -1554,7 +1554,7 @@ class VersionChangedError(GpRecordsError):
 
 
 class Stopped(Exception):
-    """Error for an event `stop` that is set before a request, or during the wait for the next try."""
+    """Error raised if `stop` is set before a request, or during the wait for the next try."""
 
 
 @dataclass(frozen=True)
@@ -1673,7 +1673,7 @@ class Client:
 
     base_url: address of the service, such as `https://records.example.org`. A path is kept.
     key: your API key. It is sent in the header `x-api-key`, to `base_url` only: redirects are refused.
-    wait_max_seconds: longest wait for `Retry-After`. If an answer asks for more, its error is raised at once.
+    wait_max_seconds: longest wait for `Retry-After`. The error is raised at once if it asks for more.
     retries_max: maximum number of retries after a 429, 502, 503, 504 or network error; 0 for none.
     timeout_seconds: longest time for one try, including the body. For a file, longest time without new bytes.
     cache: cache of answers with their ETags, so that unchanged ones are not sent again. A dict will do.
@@ -1746,9 +1746,9 @@ class Client:
         """Fetches one page of projects by any of their values."""
         return self._fetch_page("/list-projects", query)
 
-    # A dataset may be published between two pages of a listing. Its pages do not continue the earlier ones. If
-    # on_version_change is "fail", the listing raises VersionChangedError. If it is "restart", the listing begins again
-    # at the first page, so some records come twice.
+    # A dataset may be published between two pages of a listing. Its pages do not continue the earlier ones. The listing
+    # then raises VersionChangedError if on_version_change is "fail". It begins again at the first page if it is
+    # "restart", so some records come twice.
 
     def gps(
         self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[FetchGpQuery]

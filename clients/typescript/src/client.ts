@@ -45,7 +45,7 @@ type List<At extends Path> = (
   ...asked: Arguments<Omit<Query<At>, "offset">, ListOptions>
 ) => Listing<RecordAt<At>, Page<At>>;
 
-/** Methods for an operation. */
+/** Names of an operation's methods. */
 type MethodOf<At> = At extends `/list-${infer Name}`
   ? `list${Capitalize<Name>}` | `all${Capitalize<Name>}` | Name
   : At extends `/fetch-${infer Name}`

@@ -45,7 +45,7 @@ export class UnexpectedAnswerError extends GpRecordsError {
   }
 }
 
-/** A change of dataset between two pages, which therefore do not form one list. */
+/** Error for two pages from different datasets, which therefore do not form one list. */
 export class VersionChangedError extends GpRecordsError {
   readonly from: string;
   readonly to: string;

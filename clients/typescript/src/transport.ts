@@ -7,7 +7,7 @@ export interface ClientOptions {
   baseUrl: string;
   /** Your API key. It is sent in the header `x-api-key`, to `baseUrl` only: redirects are refused. */
   key: string;
-  /** Longest wait for `Retry-After`, in seconds; 300 by default. If an answer asks for more, its error is thrown. */
+  /** Longest wait for `Retry-After`, in seconds; 300 by default. The error is thrown if it asks for more. */
   waitMaxSeconds?: number;
   /** Maximum number of retries after a 429, 502, 503, 504 or network error; 5 by default, 0 for none. */
   retriesMax?: number;
@@ -62,7 +62,7 @@ export interface Transport {
   getJson(path: string, query: object, options?: RequestOptions): Promise<object & Received>;
   /** Returns the values of an answer in NDJSON. */
   getLines(path: string, query: object, options?: RequestOptions): Promise<Listed>;
-  /** Returns an answer in JSON without pages; `data` is all of it. */
+  /** Returns the `data` of a JSON answer that has no pages. */
   getData(path: string, options?: RequestOptions): Promise<object>;
   /** Yields the bytes of a file as they arrive. Resumes a lost connection at the next byte if the file is unchanged. */
   getFile(path: string, options?: RequestOptions): AsyncGenerator<Uint8Array, void, undefined>;
