@@ -102,7 +102,7 @@ export async function completeSignUp(
     const made = await insertAccount(transaction, { name, quotas: {}, actor, now });
     const { number: account, id: accountId } = made;
     await insertMember(transaction, { account, person: actor, role: "owner", now });
-    await useUpLinks(transaction, { kind: "sign-up", folded, now });
+    await useUpLinks(transaction, { kind: "sign-up", email_folded: folded }, now);
     await writeAudit(transaction, "person.signed_up", { actor, account, subject: actor, now });
     const signedIn = await openSession(transaction, { person, client, account, now });
     return { ...signedIn, accountId };
@@ -158,7 +158,7 @@ async function setPassword(
     .execute();
   await deleteSessions(transaction, person);
   await transaction.deleteFrom("known_browser").where("person", "=", person).execute();
-  await useUpLinks(transaction, { kind: "reset", person, now });
+  await useUpLinks(transaction, { kind: "reset", person }, now);
   await forgive(transaction, [
     { kind: "address", of: email_folded },
     { kind: "person", of: person },
@@ -256,7 +256,7 @@ export function completeAddressChange(
       .execute();
     // Links sent to the former address must no longer open the account.
     for (const kind of ["reset", "email"] as const)
-      await useUpLinks(transaction, { kind, person, now });
+      await useUpLinks(transaction, { kind, person }, now);
     const entry = { actor: person, subject: person, now };
     await writeAudit(transaction, "person.address_changed", entry);
     return { person: { ...former, email: link.email }, formerEmail: former.email };

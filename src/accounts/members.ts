@@ -3,6 +3,8 @@ import { type Actor, operator, writeAudit } from "#store/audit.ts";
 import type { ControlDatabase, ControlTransaction, Role } from "#store/control-tables.ts";
 import { DomainError } from "#store/store-fault.ts";
 import type { ControlStore } from "#store/stores.ts";
+import { useUpLinks } from "./one-time-links.ts";
+import { requirePersonRow } from "./people.ts";
 
 export type Member = Awaited<ReturnType<typeof listMembers>>[number];
 
@@ -66,7 +68,7 @@ export const leaveAccount = (control: ControlStore, change: Omit<MemberChange, "
 
 type Departure = MemberChange & { action: "member.removed" | "member.left" };
 
-/** Deletes a membership, inside a transaction. @throws as `leaveAccount` does. */
+/** Deletes a membership and uses up older invitations to it, inside a transaction. @throws as `leaveAccount` does. */
 export async function deleteMember(
   transaction: ControlTransaction,
   { account, person, actor, action, now }: Departure,
@@ -78,6 +80,8 @@ export async function deleteMember(
     .where("account", "=", account)
     .where("person", "=", person)
     .execute();
+  const { email_folded } = await requirePersonRow(transaction, person);
+  await useUpLinks(transaction, { kind: "invite", account, email_folded }, now);
   await writeAudit(transaction, action, { actor, account, subject: person, now });
 }
 

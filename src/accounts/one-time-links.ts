@@ -80,19 +80,18 @@ export async function useLink(
   return link;
 }
 
-/** Uses up all unused links of a kind, or only those for the given folded address or person. */
+/** Uses up all unused links that have these values. */
 export async function useUpLinks(
   transaction: ControlTransaction,
-  { kind, folded, person, now }: { kind: LinkKind; folded?: string; person?: string; now: number },
+  values: { kind: LinkKind; email_folded?: string; person?: string; account?: number },
+  now: number,
 ): Promise<void> {
-  let query = transaction
+  await transaction
     .updateTable("link")
     .set({ used_at: new Date(now).toISOString() })
-    .where("kind", "=", kind)
-    .where("used_at", "is", null);
-  if (folded !== undefined) query = query.where("email_folded", "=", folded);
-  if (person !== undefined) query = query.where("person", "=", person);
-  await query.execute();
+    .where((link) => link.and(values))
+    .where("used_at", "is", null)
+    .execute();
 }
 
 /** Reads a link without using it up, because mail programs and scanners open links too. @throws LinkFault. */

@@ -168,6 +168,19 @@ test("whoever is no longer a member follows no view and stops none", async (t) =
   await assert.rejects(followView(control, { ...view, actor: owner }), refused);
 });
 
+test("an older invitation brings nobody back who was removed or left", async (t) => {
+  const { control, account, asked, accept, join, change, roles } = await openAccount(t);
+  const [ofBob, first] = [await asked("bob@example.com", "owner"), await asked("eve@example.com")];
+  const second = await asked("eve@example.com", "owner");
+  await removeMember(control, { ...change, person: await join("bob@example.com") });
+  await assert.rejects(accept(ofBob.token), LinkFault);
+  const { person } = await accept(first.token, goodPassword);
+  await leaveAccount(control, { account, person: person.id, now: noon });
+  await assert.rejects(accept(second.token), LinkFault);
+  await accept((await asked("bob@example.com")).token);
+  assert.deepEqual(await roles(), ["ada@example.com owner", "bob@example.com member"]);
+});
+
 test("an owner renames the account, to a name that nobody has", async (t) => {
   const { control, ada, signUp, change } = await openAccount(t);
   await signUp("bob@example.com");
