@@ -128,9 +128,9 @@ export interface OwnOrigin {
 }
 
 /**
- * Returns the origin from `PUBLIC_URL`. Without that setting, returns it from the `Host` header, but only for a
- * loopback host, because a client may make up any other name. Returns null if no page may be served: without https,
- * pages are served only on a loopback host.
+ * Returns the origin from `PUBLIC_URL`, or else from the `Host` header. Trusts the header only for a loopback host,
+ * because a client may make up any other name. Returns null if no page may be served: without https, pages are served
+ * only on a loopback host.
  */
 export function ownOrigin(publicUrl: Config["publicUrl"], host = ""): OwnOrigin | null {
   if (publicUrl !== null) {

@@ -47,7 +47,7 @@ interface ServiceOptions {
   now?: () => number;
   /** Longest waits for the server that counts for several instances. */
   patience?: Patience | undefined;
-  /** Load of the current dataset, if it has already begun. */
+  /** Load of the current dataset; null if it has not begun yet. */
   ahead?: Load | null;
   /** Sockets to listen on instead of HOST, PORT and ADMIN_ADDRESS. */
   passed?: PassedSockets;
@@ -365,7 +365,7 @@ async function openCounters(
 }
 
 interface FollowOrder {
-  /** Load of the current dataset, if it has already begun. */
+  /** Load of the current dataset; null if it has not begun yet. */
   ahead: Load | null;
   program: string;
   /** Called with the model of a dataset that is taken over. The old model is closed about 2 s later. */

@@ -17,7 +17,7 @@ export const onOneLine = (text: string): string => harmless(text).replaceAll("\n
 /** Maximum number of lines of a list shown to people. `--json` lists more. */
 const shownMax = 20;
 
-/** Returns the lines. Those beyond `shownMax` are replaced by one line with their number. */
+/** Returns the lines. One line with a count replaces those beyond `shownMax`. */
 export const firstLines = (lines: readonly string[]): readonly string[] =>
   lines.length > shownMax
     ? [

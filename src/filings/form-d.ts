@@ -55,9 +55,9 @@ const partReaders = {
   },
   OFFERING: ({ cell, list }: Cells) => ({
     previousAccession: accessionIn(cell("PREVIOUSACCESSIONNUMBER") ?? ""),
-    /** Industry group in the filing's words, such as `Pooled Investment Fund`. */
+    /** Industry group in the filing's words, such as `Pooled Investment Fund`; null if not given. */
     industry: cell("INDUSTRYGROUPTYPE"),
-    /** Kind of pooled fund in the filing's words, such as `Private Equity Fund`. */
+    /** Kind of pooled fund in the filing's words, such as `Private Equity Fund`; null if not given. */
     fundType: cell("INVESTMENTFUNDTYPE"),
     /** True if the filing offers interests in a pooled investment fund. */
     isPooledTicked: flag(cell("ISPOOLEDINVESTMENTFUNDTYPE")),
@@ -76,7 +76,7 @@ const partReaders = {
     minimumUsd: whole(cell("MINIMUMINVESTMENTACCEPTED")),
     investorCount: whole(cell("TOTALNUMBERALREADYINVESTED")),
     allowsNonAccredited: flag(cell("HASNONACCREDITEDINVESTORS")),
-    /** The filing's remark on its amounts. */
+    /** The filing's remark on its amounts; null if there is none. */
     amountNote: withoutStreets(cell("SALESAMTCLARIFICATIONOFRESP")),
   }),
   /** Reads a related person, who may be an entity. */

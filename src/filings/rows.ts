@@ -38,7 +38,7 @@ export interface AdviserFund {
   /** Private fund number, such as `805-1234567890`; null if not given. */
   fundId: string | null;
   name: string;
-  /** Fund type in the filing's words, such as `Real Estate Fund`. */
+  /** Fund type in the filing's words, such as `Real Estate Fund`; null if not given. */
   type: string | null;
   typeOther: string | null;
   isMaster: boolean;
@@ -67,7 +67,7 @@ export interface AdviserFiling {
   lei: string | null;
   ciks: readonly string[];
   place: Place;
-  /** Regulatory assets under management (item 5.F.(2)(c)), whole US dollars. */
+  /** Regulatory assets under management (item 5.F.(2)(c)), in whole US dollars; null if not given. */
   aumUsd: number | null;
   owners: readonly AdviserOwner[];
   funds: readonly AdviserFund[];

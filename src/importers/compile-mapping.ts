@@ -444,7 +444,7 @@ const hostName =
 
 /**
  * Returns an http or https address with its scheme and host in lower case (RFC 3986, 6.2.2.1). The path keeps its case,
- * which may matter. An address without a scheme, as people type it, gets `http://`.
+ * which may matter. An address without a scheme, as people type it, gets `http://`. Returns Unreadable for other text.
  */
 export function readWebAddress(text: string): string | Unreadable {
   const address = text.includes("://") ? text : `http://${text}`;

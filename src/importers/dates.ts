@@ -59,7 +59,7 @@ function patternOf(format: DateFormat): RegExp {
   return new RegExp(`^${digits}${format.includes("DD") ? timeOfDay : ""}$`, "i");
 }
 
-/** Returns a date as `YYYY`, `YYYY-MM` or `YYYY-MM-DD`. The first format that fits decides. */
+/** Returns a date as `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, or Unreadable. The first format that fits decides. */
 export function readDate(text: string, formats: readonly DateFormat[]): string | Unreadable {
   for (const format of formats) {
     const parts = patterns.get(format)?.exec(text)?.groups;

@@ -73,7 +73,7 @@ function questionsIn(value: unknown, path: string): RecordFault[] {
   );
 }
 
-/** Returns the faults of a mapping. @param value any JSON value. If it has no faults, it is a `Mapping`. */
+/** Returns the faults of a mapping. @param value any JSON value; a `Mapping` if it has no faults. */
 function checkMapping(value: unknown): RecordFault[] {
   const faults = shapeFaults(Mapping, value, "");
   if (!isObject(value)) return [{ field: "mapping", reason: "must be an object" }];

@@ -122,7 +122,7 @@ function textsOf(file: string, { cells, line }: CsvRow, encoding: Encoding): str
 /** Kinds of records, likeliest first. */
 const likelyKinds: readonly RecordKind[] = [...new Set(["project", ...recordKinds] as const)];
 
-/** Minimum number of columns that fit the kind of record. With fewer, the draft asks for the kind. */
+/** Minimum number of columns that fit the kind of record. The draft asks for the kind if there are fewer. */
 const columnsForKind = 3;
 
 /** Returns the kind of record that most columns fit and whether that is sure. @throws ImportFault if no column fits. */
@@ -179,7 +179,7 @@ function writingOf(column: Column, cells: readonly string[], field: Field, draft
   return kind === undefined ? {} : writingOfNumbers(column, cells, kind, draft);
 }
 
-/** Maximum number of unknown words in a column for a closed list. With more, it must hold something else. */
+/** Maximum number of unknown words in a column for a closed list. A column with more must hold something else. */
 const wordsMax = 25;
 
 function writingOfWords(cells: readonly string[], field: Field) {
@@ -286,7 +286,7 @@ function decimalOf({ numbers, notes }: Draft): string | undefined {
 function idOf({ rowCount }: Table, { fields, notes }: Draft): string {
   const named = fields.get("id")?.column.name;
   if (named !== undefined) return named;
-  // A few rows may repeat a number. If many do, the rows describe something other than the register's entries.
+  // A few rows may repeat a number. The rows describe something other than the register's entries if many do.
   const [, register] =
     [...fields].find(
       ([path, { column }]) =>

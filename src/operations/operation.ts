@@ -44,7 +44,7 @@ export interface DeclaredFilter {
   readonly isOfSignal?: true;
 }
 
-/** Returns a filter. Unless `more` says otherwise, it takes one value, which is compared as a whole. */
+/** Returns a filter. It takes one value, compared as a whole, unless `more` says otherwise. */
 export const declared = (
   condition: string,
   meaning: string,

@@ -269,7 +269,7 @@ function provenanceOf(gp: FiledGp, latest: AdviserFiling | Firm | undefined): Pa
   );
 }
 
-/** Returns the provenance of a vehicle's link to its GP. Without a link, cites the latest filing as `stated`. */
+/** Returns the provenance of a vehicle's link to its GP. Cites the latest filing as `stated` if there is no link. */
 function linkProvenance(vehicle: FiledVehicle): Partial<Provenance> {
   const { filings, link } = vehicle;
   const filing = link === null ? undefined : filingOf(vehicle, link.evidence);

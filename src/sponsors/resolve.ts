@@ -9,7 +9,7 @@
  *    several words or an equal name is enough. A firm is an adviser if only one adviser in its state has its name. Only
  *    a correction merges two CRD numbers into one GP.
  * 4. Vehicles without a named sponsor join a GP if its vehicles, and no other GP's, share an address and a person with
- *    them. If no GP's vehicles do, several that share both form a GP named after the words that begin all their names.
+ *    them. Several that share both form a GP if no GP's vehicles do. The words that begin all their names name it.
  * 5. Advisers that invest in real estate are GPs even without a vehicle. The feed of firms alone makes nobody a GP.
  *
  * The result depends on the rows alone, not on their order.
