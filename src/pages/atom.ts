@@ -1,6 +1,7 @@
 /** Atom feeds (RFC 4287), and the one at `/changes.atom`. */
 import { hash } from "node:crypto";
 import type { Publication } from "#records/publication.ts";
+import { escapeText } from "./html.ts";
 
 interface Feed {
   id: string;
@@ -52,13 +53,7 @@ export function urnOf(name: string): string {
 // oxlint-disable-next-line no-control-regex
 const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 
-const escaped = (text: string) =>
-  text
-    .toWellFormed()
-    .replace(forbidden, "")
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll('"', "&quot;");
+const escaped = (text: string) => escapeText(text.toWellFormed().replace(forbidden, ""));
 
 const entriesMax = 100;
 

@@ -19,8 +19,8 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Escapes text for use between tags and in quoted attributes, not in unquoted ones. */
-const escapeText = (text: string): string =>
+/** Escapes text of HTML or XML for use between tags and in quoted attributes, not in unquoted ones. */
+export const escapeText = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => entities[character]!);
 
 /** Characters that can change the direction of text around them: right-to-left letters and control characters. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SaxesParser } from "saxes";
-import { changesFeed } from "#pages/atom.ts";
+import { atomFeed, changesFeed } from "#pages/atom.ts";
 import type { Publication } from "#records/publication.ts";
 import { startService } from "../support/service.ts";
 
@@ -73,6 +73,14 @@ test("the feed has what RFC 4287 asks of one, and one entry for each publication
     "gp: 2 added",
     "The changes of this publication are not known.",
   ]);
+});
+
+test("a feed stays well-formed whatever a title of a record holds", () => {
+  const title = `a]]>b & <c> "d" 'e'\0\ud800`;
+  const one = { id: "urn:uuid:1", title, updatedAt: "2026-11-20T03:00:00Z" };
+  const feed = atomFeed({ ...one, self: null, entries: [{ ...one, text: title }] }, "us");
+  const texts = elementsOf(feed).filter(({ path }) => /(?:title|content)$/.test(path));
+  assert.deepEqual(new Set(texts.map(({ text }) => text)), new Set([`a]]>b & <c> "d" 'e'\ufffd`]));
 });
 
 test("the same publication has the same id wherever it is told of, and a feed without one has the time of the dataset", () => {
