@@ -12,6 +12,7 @@ import type { Mcp, McpReply } from "#mcp/answer-message.ts";
 import { malformed, maskKeys, Problem } from "#problems.ts";
 import { mcpHeaders } from "./check-request.ts";
 import type { HttpDependencies } from "./dependencies.ts";
+import { once } from "./public-routes.ts";
 import { hasTwoKeys, type Exchange, type Route, sentOnce } from "./routes.ts";
 import { answerWithProblem, reportProblem, sendAnswer } from "./send-answer.ts";
 
@@ -27,7 +28,7 @@ export const mcpRoute = (http: HttpDependencies): Route => ({
 });
 
 function openMessages(http: HttpDependencies) {
-  let mcp: Promise<Mcp> | undefined;
+  const mcp = once(() => loadMcp(http));
   const uncounted = openKeyedLimit<number>([mcpMessages], http.clock);
 
   /**
@@ -56,10 +57,8 @@ function openMessages(http: HttpDependencies) {
     // A call without a valid key is refused here, too, so that a stranger never causes `mcp` to be loaded.
     if (!isCall(message) || key === null || key instanceof Problem) await admitUncounted(exchange);
     if (message instanceof Problem) throw message;
-    mcp ??= loadMcp(http);
-    const answered = await (
-      await mcp
-    ).answer({
+    const { answer } = await mcp();
+    const answered = await answer({
       message,
       caller: exchange.caller!,
       headers: sentOnce(request, mcpHeaders),

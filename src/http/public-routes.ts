@@ -79,7 +79,7 @@ function healthRoutes(http: HttpDependencies): Route[] {
 }
 
 /** Returns a function that makes a value on its first call and keeps it. If that fails, the next call tries again. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
     made ??= make().catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { registerHooks } from "node:module";
 import { test } from "node:test";
 import { listed } from "../support/awkward/words.ts";
 import { callTool, envelope, modern, modernRevision, post } from "../support/mcp.ts";
@@ -359,4 +360,17 @@ test("a call is in the log and in the metrics as mcp, with the problem that the 
     [line.method, line.path, line.status, line.problem],
     ["POST", "/mcp", 200, "invalid-parameters"],
   );
+});
+
+test("tools that could not be loaded are loaded with the next message", async (t) => {
+  const service = await startService(t);
+  const hooks = registerHooks({
+    resolve(specifier, context, nextResolve) {
+      if (specifier.startsWith("#mcp/")) throw new Error("EMFILE: too many open files");
+      return nextResolve(specifier, context);
+    },
+  });
+  assert.equal((await post(service, initialize)).status, 500);
+  hooks.deregister();
+  assert.equal((await post(service, initialize)).status, 200);
 });
