@@ -1,5 +1,4 @@
 /** Wires the modules together for one process, and stops them in order. The caller that opens a service stops it. */
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { accountUrl, type Config, ConfigFault, localUrl, missedContact } from "#config.ts";
@@ -95,10 +94,12 @@ export async function openService(config: Config, log: Logger, options: ServiceO
   const counters = await openCounters(config, log, counting);
   // Closed after the account worker, which may look up counts until then.
   opened.defer(() => counters.close());
+  /** Port listened on; kept, because requests are still answered when the server listens no more. */
+  let port = 0;
   const accountWorker = openAccountWorker({
     settings: () => ({
       ...config,
-      linkBase: config.publicUrl ?? localUrl(config.host, (server.address() as AddressInfo).port),
+      linkBase: config.publicUrl ?? localUrl(config.host, port),
     }),
     quota: { look: counters.look.bind(counters), take: (...charged) => gateway.charge(...charged) },
     reportError: (message) => log.error(message),
@@ -233,11 +234,12 @@ export async function openService(config: Config, log: Logger, options: ServiceO
   const listen = () => (listening ??= listenOnce());
   const listenOnce = async () => {
     await listenAdmin();
-    return addressText(
+    const address =
       passed.main === null
         ? await listenAt(server, config)
-        : await listenPassed(server, passed.main, config.host),
-    );
+        : await listenPassed(server, passed.main, config.host);
+    ({ port } = address);
+    return addressText(address);
   };
   let adminListening: Promise<void> | undefined;
   const listenAdmin = () => (adminListening ??= admin.listen());

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { test } from "node:test";
 import pino from "pino";
 import { openAccessLog } from "#http/record-requests.ts";
@@ -6,6 +8,7 @@ import type { Exchange } from "#http/routes.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { commandDone } from "../support/command-line.ts";
 import { openHttpServer } from "../support/http-server.ts";
+import { requestText } from "../support/raw-client.ts";
 import { startService } from "../support/service.ts";
 import { lockUsage } from "../support/usage.ts";
 
@@ -38,6 +41,18 @@ test("while it closes the service answers what still comes, and says that the co
     assert.equal(headers.get("connection"), "close", path);
   }
   assert.equal((await get("/ready")).body.reason, "draining");
+});
+
+test("a stopping service still starts the thread that explains records", async (t) => {
+  const { key, port, stop } = await startService(t);
+  const socket = connect(port, "127.0.0.1");
+  socket.write(requestText("/health"));
+  await once(socket, "data");
+  const stopped = stop();
+  socket.write(requestText("/explain/gp_0000000000000000", { key }));
+  const [answer] = await once(socket, "data");
+  assert.match(String(answer), /^HTTP\/1.1 404 /);
+  await stopped;
 });
 
 test("a service that stops gives back its folder, even if a part of it cannot be closed", async (t) => {
