@@ -85,6 +85,7 @@ const borders = [
   ["USAGE_LOG_ROWS", ["1", "1000000000"], ["0", "1000000001"]],
   ["USAGE_LOG_PARAMETERS", ["on", "off", ""], ["ON", "1", "true"]],
   ["PUBLIC_URL", ["https://x.example/a"], ["https://x.example/?a=1", "https://x.example/#a"]],
+  ["PUBLIC_URL", ["http://x.example"], ["https://x.example/?", "https://x.example#"]],
   ["PUBLIC_URL", [""], ["https://me@x.example/", "https://:a@x.example/", "ftp://x.example"]],
   ["TRUSTED_PROXIES", ["10.0.0.0/8"], ["1", "true", "a.example", "10.0.0.0/8/8", "10.0.0.0/"]],
   ["ADMIN_ADDRESS", ["[::1]:1"], [":9464", "::1:9464", "127.0.0.1", "127.0.0.1:65536"]],

@@ -47,8 +47,7 @@ function parsePublicUrl(text: string): string | Fault {
   const usable =
     url !== null &&
     /^https?:$/.test(url.protocol) &&
-    url.search === "" &&
-    url.hash === "" &&
+    !/[?#]/.test(url.href) &&
     url.username + url.password === "";
   return usable
     ? url.href.replace(/\/+$/, "")
