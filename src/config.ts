@@ -108,8 +108,8 @@ export const missedContact = (
     : null;
 
 /**
- * Returns the URL of the account pages, which is relative if PUBLIC_URL is not set. Returns null if they are not
- * served: without https they are served only on a loopback host.
+ * Returns the URL of the account pages, relative if PUBLIC_URL is not set. Returns null if they are not served: without
+ * https they are served only on a loopback host.
  */
 export function accountUrl({ publicUrl, host }: Pick<Config, "publicUrl" | "host">): string | null {
   if (publicUrl === null) return isLoopback(host) ? "/account" : null;

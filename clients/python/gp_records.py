@@ -1673,7 +1673,7 @@ class Client:
 
     base_url: address of the service, such as `https://records.example.org`. A path is kept.
     key: your API key. It is sent in the header `x-api-key`, to `base_url` only: redirects are refused.
-    wait_max_seconds: longest wait for `Retry-After`. The error is raised at once if it asks for more.
+    wait_max_seconds: longest wait for `Retry-After`. An answer that asks for more is raised as an error.
     retries_max: maximum number of retries after a 429, 502, 503, 504 or network error; 0 for none.
     timeout_seconds: longest time for one try, including the body. For a file, longest time without new bytes.
     cache: cache of answers with their ETags, so that unchanged ones are not sent again. A dict will do.

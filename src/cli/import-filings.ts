@@ -12,7 +12,7 @@ import { firstLines, onOneLine } from "./output.ts";
 
 export type FilingsSummary = Awaited<ReturnType<typeof openFilings>>["summary"];
 
-/** Counts by kind of record: all `records`, and for each member those that have a value. */
+/** Counts by kind of record. `records` counts all, a member's name only those with a value in that member. */
 type Filled = Record<string, Record<string, number>>;
 
 interface FilingsOrder {

@@ -358,7 +358,7 @@ function notesOf(file: string, table: Table, { kind, fields, notes }: Draft): st
   ];
 }
 
-/** Kind, or `every` for any kind with the field → path of the field → its other headings, separated by commas. */
+/** Other headings of fields, separated by commas, by kind and by the field's path. `every` stands for all kinds. */
 const headings: Readonly<Record<string, Partial<Record<string, string>>>> = words.headings;
 
 /** Kind → folded heading → path of the field. `gps` stands for names of GPs. */

@@ -101,7 +101,7 @@ export const changesOfRequest = 100;
 /** Maximum number of steps that a 404 lists. */
 const keptMax = 20;
 
-/** Part of a step to send. */
+/** The part of a step that answers a request. */
 export type StepPart = ReturnType<typeof findStep>;
 
 const notFetched = "This server has not fetched this step yet. Try again in 5 seconds.";

@@ -1,4 +1,4 @@
-/** Matching of lists: its limits and cost, its work in slices, and a match as a row of a table. */
+/** Matches lists of names in slices. Also has their limit and cost, and the table of a matched list. */
 import type { Column } from "#csv.ts";
 import { type Match, matchList, type WantedGp } from "#search/match-list.ts";
 import { type ReadModel, runInTurns } from "#search/read-model.ts";

@@ -38,7 +38,7 @@ export interface DeclaredFilter {
   readonly isRequired: boolean;
   /** Name of the read model's condition that the filter sets. */
   readonly condition: string;
-  /** End of the condition's range that the filter sets. */
+  /** End of the condition's range that the filter sets; undefined for conditions of other kinds. */
   readonly end?: "from" | "to";
   /** True if the condition is on a signal of the GP. */
   readonly isOfSignal?: true;
@@ -155,7 +155,7 @@ export function filterSchema(filter: DeclaredFilter) {
   return valuesMax > 1 ? ({ type: "array", maxItems: valuesMax, items: text } as const) : text;
 }
 
-/** Pattern of a date in a query: as precise as it is given, or a number of days before the day of the dataset. */
+/** Pattern of a date in a query: a year, a month, a day, or a number of days before the day of the dataset. */
 export const askedDatePattern = `${datePattern}|^-[0-9]{1,5}d$`;
 
 /** Returns the JSON Schemas of `limit` and `offset`. @param pageSizeMax maximum of `limit`. */

@@ -24,7 +24,7 @@ interface Path extends TakesParameters {
   readonly path: string;
 }
 
-/** An operation under its path or its name as a tool. */
+/** An operation. Its `path` is the name by which the caller knows it. */
 type KnownPath = Path & Pick<Operation, "kind">;
 
 interface Reading {

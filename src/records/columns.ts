@@ -14,7 +14,7 @@ export interface RecordColumn extends Column<RecordMembers> {
   isDate: boolean;
 }
 
-/** Members of a list's objects that become columns, by the list's name. */
+/** Members that get a column, by the name of the list whose objects have them. */
 const shownOfEach: Readonly<Record<string, readonly string[]>> = {
   gps: ["id", "name"],
   funds: ["name"],

@@ -10,7 +10,7 @@ const separators = /[^\p{L}\p{N}]+/gu;
 const folded = /^[a-z0-9]+(?: [a-z0-9]+)*$/;
 const ascii = /^[\x00-\x7f]*$/;
 const deletedAscii = /['.]+/g;
-/** Runs of separators other than a single space, which would be replaced by itself. */
+/** Runs of separators, except single spaces, which stay as they are. */
 const separatorsInAscii = /[^a-z0-9 ][^a-z0-9]*| [^a-z0-9]+/g;
 
 const spellings: Readonly<Record<string, string>> = {

@@ -24,7 +24,7 @@ export interface Publication {
   step: { changes: number; counts: StepCounts } | null;
 }
 
-/** Returns a publication whose step has counts for every kind of record and change. */
+/** Returns the publication with a count in its step for every kind of record and change. */
 export const withAllStepCounts = ({ step, ...publication }: Publication): Publication => ({
   ...publication,
   step: step && { ...step, counts: allCounts(step.counts) },

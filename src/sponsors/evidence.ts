@@ -67,7 +67,7 @@ export function statementOf(
 /** Members of evidence that its document states outright. */
 export const stated = { firm: null, basis: "stated", confidence: 1, is_taken: 1 } as const;
 
-/** Returns a correction as a candidate. @param firm firm to which it assigns a vehicle. */
+/** Returns a correction as a candidate. @param firm firm to which it assigns a vehicle; "" if none. */
 export const correctionOf = ({ file, line, why: text }: Correction, firm = ""): Candidate => {
   const why = "a correction says so";
   const given = { basis: "corrected", field: "why", text, firm, why } as const;

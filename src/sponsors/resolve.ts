@@ -300,7 +300,7 @@ function joinClusters(
   }
 }
 
-/** Returns the groups of two or more vehicles that sets connect, each sorted by CIK. */
+/** Returns the groups of vehicles that overlapping sets connect, each sorted by CIK. Leaves out single vehicles. */
 function connected(sets: Iterable<ReadonlySet<PlacedVehicle>>): PlacedVehicle[][] {
   const groupOf = new Map<PlacedVehicle, Set<PlacedVehicle>>();
   for (const set of sets) {

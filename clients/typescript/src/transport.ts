@@ -7,7 +7,7 @@ export interface ClientOptions {
   baseUrl: string;
   /** Your API key. It is sent in the header `x-api-key`, to `baseUrl` only: redirects are refused. */
   key: string;
-  /** Longest wait for `Retry-After`, in seconds; 300 by default. The error is thrown if it asks for more. */
+  /** Longest wait for `Retry-After`, in seconds; 300 by default. An answer that asks for more is thrown as an error. */
   waitMaxSeconds?: number;
   /** Maximum number of retries after a 429, 502, 503, 504 or network error; 5 by default, 0 for none. */
   retriesMax?: number;
