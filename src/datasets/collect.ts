@@ -104,7 +104,7 @@ interface DraftedEntry {
   file: string;
   line: number;
   records: readonly Drafted[];
-  /** GPs that the line only names. */
+  /** GPs that the line names but does not describe. */
   namedGps: readonly Drafted[];
   deleted: readonly RecordName[];
   /** Faults of the line itself. */
@@ -172,7 +172,7 @@ interface Waiting {
   place: Place;
   records: readonly DraftedRecord[];
   needs: readonly Need[];
-  /** Ids of GPs that the line only names. These GPs exist only while an accepted line names them or links to them. */
+  /** Ids of the line's named GPs. These GPs exist only while an accepted line names them or links to them. */
   named: readonly string[];
 }
 
@@ -267,7 +267,7 @@ function openLedger(source: string, former: DraftRecords | null, withheldIds: Re
       }
       return { faults, records };
     },
-    /** Drops lines with a link to a missing record until none is left, then named GPs that no line refers to. */
+    /** Drops lines that link to missing records until none is left. Then drops named GPs that no line refers to. */
     settle() {
       const rejected: { place: Place; fault: RecordFault }[] = [];
       const dropped = new Set<string>();
@@ -411,7 +411,7 @@ interface Rejection extends Place {
   count: number;
   /** Up to 4 further lines with the same fault, in any file. */
   also?: number[];
-  /** Cell that is not a known word, with a value that the mapping's `values` may give it. */
+  /** Cell that is not a known word, with a suggested value for the mapping's `values`. */
   word?: UnknownWord;
 }
 

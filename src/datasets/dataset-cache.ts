@@ -20,8 +20,8 @@ export interface Kept extends DatasetList {
   /** Counter that increases with each change to the datasets or publications. */
   change: number;
   /**
-   * Datasets that commands are about to publish. Servers fetch their files in advance. The next command that takes the
-   * lock removes those that a killed command left.
+   * Datasets that commands are about to publish. Servers fetch their files in advance. The next holder of the lock
+   * removes those that a killed command left.
    */
   added: readonly Generation[];
   /** Time of reading by the database's clock, in ms since 1970. */

@@ -29,7 +29,7 @@ export const isCurrentDataset = (version: string) =>
     `${version} was not removed, because it is the current dataset. Publish another one first.`,
   );
 
-/** Returns the fault for a publication whose caller expected another current version, or no current version. */
+/** Returns the fault for a publication whose caller expected another current version, or none. */
 export const overtaken = (version: string, current: string | null, expected: string | null) =>
   new DatasetFault(
     `${version} was not published, because another command changed the current dataset in the meantime (before: ${expected ?? "none"}; now: ${current ?? "none"}). Check that the change is still wanted, then run the command again; after a rollback, name the version with 'gp-records datasets publish' instead.`,

@@ -1,4 +1,4 @@
-/** Records of a generation being built: public id, sort key, and their own part of the document. */
+/** Drafts the records of a new generation: their public ids, sort keys, and own parts of documents. */
 import { hash } from "node:crypto";
 import type { CanonicalGp, CanonicalRecord, SourceEntry } from "#records/canonical.ts";
 import type { ExternalIds } from "#records/common.ts";

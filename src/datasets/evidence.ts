@@ -45,7 +45,7 @@ export function keptEvidence(given: readonly Evidence[] = []): KeptEvidence | nu
 const checksum = (record: string, { rows, leftOut }: KeptEvidence) =>
   crc32(JSON.stringify([record, leftOut, rows]));
 
-/** Opens a writer of evidence, which stores each document once. */
+/** Opens a writer of evidence. It stores each document once. */
 export function openEvidenceWriter(db: DatabaseSync) {
   const insertDocument = db.prepare("insert into evidence_document values (?, ?, ?, ?, ?, ?)");
   const insertRow = db.prepare("insert into evidence values (?, ?, ?, ?, ?, ?, ?, ?, ?)");

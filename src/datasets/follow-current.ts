@@ -9,7 +9,7 @@ export type Follower = ReturnType<typeof followCurrent>;
 
 interface FollowRequest {
   catalogue: Catalogue;
-  /** Load started in advance, of the generation that was current at that time. */
+  /** Load of the current generation that was started in advance; null if none was. */
   ahead?: Load | null;
   onModel: (model: ReadModel, from: LoadOrder) => void;
   /** Called when a generation cannot be served, unless the fault equals the last one. The previous generation stays. */
@@ -32,7 +32,7 @@ export function followCurrent(request: FollowRequest) {
   const { catalogue, onModel, onFault, now } = request;
   let { ahead = null } = request;
   let model: ReadModel | null = null;
-  /** Previous model. The worker that loaded its successor will receive its memory and free it. */
+  /** Model to be freed; null if there is none. `free` sends its memory to the worker that loaded its successor. */
   let replaced: { model: ReadModel; at: number; free: Loaded["free"] } | null = null;
   let tried: string | null = null;
   let tryAgainAt = Infinity;

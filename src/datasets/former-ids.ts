@@ -16,7 +16,7 @@ interface SettleOrder {
   /** All records of the draft, from any source. */
   records: DraftRecords;
   source: string;
-  /** Public ids of other sources' GPs that replace named GPs, by the source id of the named GP. */
+  /** Public ids of GPs of other sources, by the source ids of the named GPs that they replace. */
   replaced: ReadonlyMap<string, string>;
   /** True if the source's records claim ids. */
   isClaiming: boolean;
@@ -25,15 +25,15 @@ interface SettleOrder {
 }
 
 interface SettledIds {
-  /** Every former id with the id that it leads to, even for absent records, which may return. */
+  /** Every former id with the id that it leads to. Includes ids of absent records, because these may return. */
   formerIds: ReadonlyMap<string, string>;
   /** Ids published for GPs and principals of sources with claims, with the time of their first publication. */
   publishedIds: ReadonlyMap<string, string>;
 }
 
 /**
- * Gives each GP and principal of the source its lasting id. A record that was left out gets its public id back when it
- * returns, under its own source id or that of a record it was merged with.
+ * Gives each GP and principal of the source its lasting id. A record that returns after being left out gets its public
+ * id back. It may return under the source id of a record that it was merged with.
  * @throws DatasetFault if two records claim one id, or a former id named by a source without claims still belongs to a
  *   separate GP.
  */
@@ -55,7 +55,7 @@ const claimants = ["gp", "principal"] as const;
 
 /**
  * Settles the ids of a source with claims. A record keeps the oldest published id that it claims, and its other
- * published ids lead to that one. An unclaimed former id leads to its former target, or to the target's successor.
+ * published ids lead to that one. An unclaimed former id leads to its target, or to the id that this now leads to.
  * @param published ids published so far, with the time of their first publication. Receives missing former ids.
  * @returns every former id with the id that it leads to.
  */

@@ -35,7 +35,7 @@ export function openIndexer() {
       for (const facet of facetNames)
         facets[facet].add(filterableGp[facet].of(gp as unknown as Gp) as string[], position);
     },
-    /** Adds a former id of a principal, which its document does not show. */
+    /** Adds a former id of a principal. The principal's document does not show it. */
     addFormerId: (id: string, position: number) => ids.push({ id, position }),
     /** Adds a link from a record to a GP that it belongs to, both by position. */
     addLink: (kind: LinkedKind, record: number, gp: number) => links[kind].add(gp, record),

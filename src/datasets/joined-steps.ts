@@ -66,7 +66,7 @@ interface JoinedSteps {
 
 /** Differing members of a record, with their values before and after. A new record has all members in `after`. */
 interface ChangedMembers {
-  /** Null if the record is new, or if it was removed and added again and its members before that are unknown. */
+  /** Former values; null if the record is new, or was removed and added again and its former members are unknown. */
   before: Members | null;
   after: Members;
 }
@@ -233,7 +233,7 @@ function withoutReturned(changes: readonly JoinedChange[]): JoinedChange[] {
   return changes.filter((one) => !returned.has(one) && !isBrief(one));
 }
 
-/** Returns a joined change as separate changes, one a step. Turns a merge into a removal if `one` has no `into`. */
+/** Returns a joined change as one change for each step. Turns a merge into a removal if `one` has no `into`. */
 export const changesOfSteps = (one: JoinedChange): JoinedChange[] =>
   one.places.map((place) => {
     const { change } = changeAt(place);
@@ -241,7 +241,7 @@ export const changesOfSteps = (one: JoinedChange): JoinedChange[] =>
     return { ...one, change: isLost ? "removed" : change, places: [place] };
   });
 
-/** Members of a record in a line of a step. */
+/** Line of a step: a whole record, or its differing members before and after. */
 interface Line {
   record?: Members;
   before?: Members;

@@ -1,4 +1,4 @@
-/** Matches GPs that a source's rows only name with the GPs of another source. */
+/** Replaces named GPs, known only from a source's rows, with links to GPs of another source. */
 import type { CanonicalGp, SourceEntry } from "#records/canonical.ts";
 import { fold } from "#records/fold.ts";
 import { splitName } from "#records/legal-forms.ts";

@@ -35,8 +35,8 @@ import {
 import type { Instance, OpenStore, SeenInstance, StoreOrder } from "./store.ts";
 
 /**
- * The datasets of several machines. Promises reject with a StoreFault if the database is unreachable: within 2 s, or
- * within 30 s if the call transfers a file.
+ * Store of datasets for several machines. Promises reject with a StoreFault if the database is unreachable: within
+ * 2 s, or within 30 s if the call transfers a file.
  */
 export interface SharedStore extends OpenStore {
   read(): Promise<Kept>;

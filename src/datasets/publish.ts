@@ -140,7 +140,7 @@ interface Workplace {
 }
 
 interface Written extends Pick<Generation, "reports"> {
-  /** Null if there is nothing to publish. */
+  /** Content of the draft's table `meta`; null if there is nothing to publish. */
   meta: Meta | null;
   records: Generation["records"] | null;
 }

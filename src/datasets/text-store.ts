@@ -38,7 +38,7 @@ const numbersOfPlace = 4;
 export function openTextStore(path: string, bytesMax = memoryBytesMax) {
   /** Full packs: their bytes in memory, or their offsets in the file. */
   const packs: (Buffer | number)[] = [];
-  /** The pack that is being filled. Its texts end at `end`. */
+  /** The pack that is being filled, up to `end`; null if there is none. */
   let filling: Buffer<ArrayBuffer> | null = null;
   let end = 0;
   /** Four numbers for each record: its pack, and the offsets of its links, its own part and its end in the pack. */

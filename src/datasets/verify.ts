@@ -24,7 +24,7 @@ import { arraysIn, free, readArrays } from "./stored-arrays.ts";
  */
 const sampleSize = 1000;
 
-/** Number of bytes of a document's hash in its row. */
+/** Length of a document's hash in its row, in bytes. */
 const hashBytes = 16;
 
 /**
@@ -168,7 +168,7 @@ type DocumentRow = readonly [
   bytes: number,
 ];
 
-/** Columns of a `DocumentRow`, which omit the hash: reading a batch's hashes as one piece is several times as fast. */
+/** Columns of a `DocumentRow`. They omit the hash: reading a batch's hashes as one piece is several times as fast. */
 const documentColumns = "position, id, updated_at, own_length, octet_length(document)";
 
 /** A stored document in the bytes of a batch. */
@@ -181,7 +181,7 @@ interface StoredDocument {
   characters: string;
   start: number;
   end: number;
-  /** Its characters after its own members. */
+  /** Characters after the document's own members. */
   tail: string;
 }
 

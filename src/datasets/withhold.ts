@@ -26,9 +26,9 @@ interface Withheld {
   met: Set<number>;
   /** Public ids of the records that were left out. */
   ids: Set<string>;
-  /** Public ids of GPs and projects that were left out, now or earlier, and that links may still lead to. */
+  /** Public ids of GPs and projects that were left out, now or earlier. Links may still lead to them. */
   absent: Set<string>;
-  /** GPs that limits were found to cover and that are not remembered yet. */
+  /** GPs that a limit covers but that are not remembered yet. */
   newGps: CoveredGps;
 }
 
@@ -158,8 +158,8 @@ const bareNumber = (id: string) => id.replace(/\D/g, "").replace(/^0+/, "");
 const ownOf = (stored: StoredText) => JSON.parse(`{${ownIn(stored)}}`) as Own;
 
 /**
- * Prepares to find the suppressions that apply to a record: those without a limit, those limited to a GP name, CIK or
- * CRD number that the record has, and those that apply to records it links to. A suppression limited to the number of a
+ * Opens a search for the suppressions that apply to a record. These are unlimited ones, ones limited to a GP name, CIK
+ * or CRD number of the record, and ones that apply to records it links to. A suppression limited to the number of a
  * project or principal also applies to the GPs of that record, because their texts may name the person.
  * A limited suppression also applies to the GPs remembered for it, even if their ids have changed since.
  * @param withheld receives the GPs that are not remembered yet.

@@ -330,12 +330,12 @@ function openRowWriter(db: DatabaseSync, kind: RecordKind) {
   };
 }
 
-/** Maximum number of bytes of a time and of the constant parts of a document. */
+/** Maximum number of bytes for a document's time and constant parts. */
 const assemblySpare = 256;
 /** Maximum number of UTF-8 bytes for one UTF-16 code unit. */
 const unitBytesMax = 3;
 
-/** Opens an assembly, which puts documents together from their parts, as bytes. */
+/** Opens an assembly. It puts documents together from their parts, as bytes. */
 function openAssembly() {
   let bytes = Buffer.allocUnsafeSlow(256 * 1024);
   let start = 0;
