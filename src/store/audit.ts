@@ -147,7 +147,7 @@ async function oldNumbers(
 }
 
 interface AuditFilter {
-  /** Number of the account. */
+  /** Number of the account; undefined for all accounts. */
   account?: number | undefined;
   actor?: string | undefined;
   action?: AuditAction | undefined;

@@ -78,12 +78,12 @@ const tables = {
     name: "text not null",
     /** First 8 characters of the key. */
     hint: "text not null",
-    /** 1 for the demo's key, which is never accepted through a proxy. */
+    /** 1 for the demo's key, otherwise 0. The demo's key is never accepted through a proxy. */
     is_demo: "integer not null",
     created_at: "text not null",
     expires_at: "text",
     revoked_at: "text",
-    /** Id of the key that replaced this one in a rotation. */
+    /** Id of the key that replaced this one in a rotation; null if none did. */
     replaced_by: "text",
     /** Id of the person who created the key; null if nobody was signed in. It remains after the person is deleted. */
     made_by: "text",
@@ -112,7 +112,7 @@ const tables = {
     digest: "bytea primary key",
     id: "text not null unique",
     person: "text not null references person",
-    /** Number of the account that the person is viewing. It is ignored once they are no longer a member. */
+    /** Number of the account that the person is viewing; null if none. Ignored once they are no longer a member. */
     account: "integer references account",
     created_at: "text not null",
     /** Time of a recent request. It is updated at most once a minute. */

@@ -43,7 +43,7 @@ export const keyRows = `
 
 export const syncRows = "select source, succeeded_at from sync";
 
-/** Special account numbers in `key_change`: one for changes that may concern any account, one for all changes. */
+/** Special account numbers in `key_change`: for changes that may concern any account, and for all changes. */
 export const anyAccount = -1;
 export const allChanges = 0;
 

@@ -5,7 +5,7 @@ import type { PostgresPool } from "kysely";
 import type { ClientConfig, PoolClient } from "pg";
 import { postgresFault, StoreFault } from "./store-fault.ts";
 
-/** Returns a name for messages, which contains only the host, port and database from the URL, not its password. */
+/** Returns a name for messages. It contains only the host, port and database of the URL, not the password. */
 export function placeName(url: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url);
   const host = searchParams.get("host") ?? decodeURIComponent(hostname);
@@ -15,8 +15,8 @@ export function placeName(url: string): string {
 const gates = new Map<string, ReturnType<typeof openGate>>();
 
 /**
- * Returns the gate to a database. A thread inherits the gate's memory from the thread that started it, so that all
- * threads of a process together try an unreachable server only once a second.
+ * Returns the gate to a database. A thread inherits the gate's memory from the thread that started it. All threads of
+ * a process together therefore try an unreachable server only once a second.
  */
 export const gateOf = (url: string) =>
   gates.getOrInsertComputed(url, () => {

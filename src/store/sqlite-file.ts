@@ -14,7 +14,7 @@ interface FileStep {
   sql: string;
 }
 
-/** Table and triggers that count changes to the three tables with facts about keys, so that no other code has to. */
+/** Table and triggers that count changes to the three tables with facts about keys. No other code counts them. */
 const keyChanges = [
   "create table key_change (count integer not null)",
   "insert into key_change (count) values (0)",
@@ -31,7 +31,7 @@ const changedAccounts = { api_key: "new.account", account: "new.number", plan: "
 
 /**
  * Statements that rebuild `keyChanges` with a row for each account, as in PostgreSQL. Account 0 counts all changes. An
- * account's row has the count of its keys' last change, and account -1 that of the last change that may concern all.
+ * account's row has the count of its keys' last change. Account -1 has that of the last change that may concern all.
  */
 const keyChangesByAccount = [
   "drop table key_change",

@@ -16,7 +16,7 @@ const changesAfter = `
   where account <> $1 and count > $2 and (select count from key_change where account = $1) > $2`;
 
 /**
- * Connects a reader of keys, which runs one call at a time. All its calls but `syncs` reject with a DomainError if the
+ * Connects a reader of keys. It runs one call at a time. All its calls but `syncs` reject with a DomainError if the
  * store cannot be read.
  * @param onChange called soon after keys change; a notification can be lost.
  * @throws StoreFault if the database cannot be reached or used, DomainError `conflict` if its schema is behind or too
