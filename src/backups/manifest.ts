@@ -28,7 +28,7 @@ const version = () => Type.String({ pattern: versionShape.source });
 
 const orNull = (of: object) => Type.Unsafe<unknown>({ anyOf: [of, { type: "null" }] });
 
-/** Members of a publication that are checked: those from which paths are built, and the counts of its step. */
+/** Checked members of a publication: those that paths are built from, and the counts of its step. */
 const publicationSchema = Type.Object({
   version: version(),
   from: orNull(version()),
