@@ -25,7 +25,7 @@ export function openRecordSource(path: string, generation: Generation) {
     /** Yields the records of a kind in display order as pieces of NDJSON, byte for byte as in the API's `data`. */
     lines: (kind: RecordKind) => inPieces(documents(kind).map((document) => `${document}\n`)),
     records: (kind: RecordKind) => parsed(documents(kind)),
-    /** Yields the records of a kind, parsed. Leaves out the records that GPs embed, which are most of the bytes. */
+    /** Yields the records of a kind, parsed. Leaves out records embedded in GPs, because they are most of the bytes. */
     ownRecords: (kind: RecordKind) => parsed(documents(kind, false)),
     countLinks(kind: RecordKind): number {
       const count = db.prepare("select length(bytes) / 4 as links from array where name = ?");

@@ -82,7 +82,7 @@ interface Sheet {
   rows: Iterable<readonly SheetCell[]>;
 }
 
-/** Content of a cell. `day` is a day number as in spreadsheet programs, with a fraction for the time. */
+/** Content of a cell; null if empty. `day` is a day number as in spreadsheet programs, with a fraction for the time. */
 type SheetCell = string | number | null | { day: number; hasTime: boolean };
 
 const linksName = "Links";
