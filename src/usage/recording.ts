@@ -176,7 +176,7 @@ const place = {
   texts: 38,
 } as const;
 const noQuery = 0xffff;
-/** Longest response time that PostgreSQL's column takes: six hours, which a slow reader of an export may exceed. */
+/** Longest response time that PostgreSQL's column takes: six hours. A slow reader of an export may exceed it. */
 const hundredthsMax = 0x7fff_ffff;
 const requestBytesMax = place.texts + requestIdLengthMax + 2 * queryLengthMax;
 

@@ -69,7 +69,7 @@ function tidy(now: number): void {
 
 /**
  * Opens the store that batches are written to. Its `tidy` removes some old records, and reports whether it removed any.
- * With SQLite, calls are finished when they return.
+ * With SQLite, its functions are synchronous.
  */
 async function openStore() {
   if (databaseUrl !== null) return openPostgresStore(databaseUrl);

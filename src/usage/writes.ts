@@ -166,7 +166,7 @@ const rowOf = ({ requestId, ...others }: ChunkRequest, numbers: WordNumbers) => 
 type WordNumbers = readonly (number | null)[];
 
 /**
- * Returns a function that finds the numbers of words, and adds missing words to the table, which keeps them for good.
+ * Returns a function that finds the numbers of words. It adds missing words to the table, where they stay for good.
  */
 function openWords(query: Query): (words: readonly string[]) => Promise<WordNumbers> {
   const known = new Map<string, number>();
@@ -217,7 +217,7 @@ const digits = new Uint8Array(128);
 for (let i = 0; i < alphabet.length; i++) digits[alphabet.charCodeAt(i)] = i;
 const ownId = new RegExp(`^req_[${alphabet}]{26}$`);
 /**
- * Numbers in a packed id, each with its place and length in text and in bytes: time, and two halves of the random part.
+ * Numbers in a packed id: the time, and two halves of the random part. Each has its place and length in text and bytes.
  */
 const numbersOfId = [
   { from: 4, letters: 10, at: 0, bytes: 6 },
