@@ -64,7 +64,7 @@ function contentFinding(file: string, name: StoreName): Finding {
 }
 
 /**
- * Distinguishes a damaged file from one that merely cannot be read now, which must not be replaced.
+ * Distinguishes a damaged file from one that merely cannot be read now. The latter must not be replaced.
  * @param code SQLite error code.
  * @param remedy repair of a damaged file.
  */
