@@ -39,7 +39,7 @@ function readable<T>(read: () => T): T | null {
   }
 }
 
-/** Returns a function that reads memory use, which Linux reports through a file. */
+/** Returns a function that reads memory use. It returns null if that fails: Linux reports memory through a file. */
 const memory = (part: keyof NodeJS.MemoryUsage) => () =>
   readable(() => process.memoryUsage()[part]);
 
