@@ -240,7 +240,7 @@ const someStem = weightedKeys(words.stems);
 const someEnd = weightedKeys(words.firmEnds);
 const someEndAfterSector = weightedKeys(words.firmEndsAfterSector);
 
-/** Invents a name, which may already be taken: a stem, often a sector, and an ending. */
+/** Invents a name: a stem, often a sector, and an ending. The name may already be taken. */
 function inventName(random: Random, { nameWords }: Specialty): GpName {
   if (random.chance(0.025)) return nameAbroad(random);
   const stem = inventFrom(random, someStem(random));
@@ -268,7 +268,7 @@ function inventLegalName(random: Random, { latin }: GpName): string | null {
   return random.chance(0.07) ? legalName.toUpperCase() : legalName;
 }
 
-/** Returns a host below `.example`, which RFC 2606 reserves, so that it belongs to nobody. */
+/** Returns a host below `.example`. RFC 2606 reserves this domain, so the host belongs to nobody. */
 const hostOf = ({ latin }: GpName): string =>
   `${fold(latin.replaceAll(/['.]/g, "")).replaceAll(/[^a-z0-9]+/g, "-")}.example`;
 
