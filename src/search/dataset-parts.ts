@@ -41,7 +41,7 @@ export interface DatasetParts extends Omit<DatasetIndex, "documents"> {
 export interface DocumentPlaces {
   /** Document i begins at byte `starts[i]` and ends before `starts[i + 1]`. Places may exceed 32 bits. */
   starts: Float64Array;
-  /** Bytes in document i up to and including `updated_at`. `gps` and a principal's inherited members come after it. */
+  /** Length of document i up to and including `updated_at`, in bytes. Members from other records follow. */
   ownLengths: Uint32Array;
 }
 
@@ -52,7 +52,7 @@ export interface Documents {
   /** Document i begins at byte `starts[i]` and has `lengths[i]` bytes. `makeRoom` explains the order. */
   starts: Float64Array;
   lengths: Uint32Array;
-  /** See `DocumentPlaces`. */
+  /** Length of document i up to and including `updated_at`, in bytes. */
   ownLengths: Uint32Array;
 }
 

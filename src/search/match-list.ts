@@ -58,7 +58,7 @@ interface Candidate {
   /** Likeness of the names, from 0 to 1; 1 if they differ at most in legal form. */
   likeness: number;
   hasOtherForm: boolean;
-  /** Number of given places that are the GP's, less those that are not. */
+  /** Number of given places that agree with the GP's, minus the number that differ. */
   placeFit: number;
   hasOtherPlace: boolean;
 }

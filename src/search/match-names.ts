@@ -1,4 +1,4 @@
-/** Finds the GPs, or other records, whose names match a folded query. Each rank has a union of sets, best first. */
+/** Finds GPs or other records whose names match a folded query. Returns sets of records for each rank, best first. */
 import {
   addBit,
   addBits,
@@ -76,7 +76,7 @@ function matchOneWord(
   }
 }
 
-/** Maximum number of queries of common words whose GPs are kept. Ranking the GPs of one query takes 0.5 ms. */
+/** Maximum number of queries of common words for which the GPs are kept. Ranking the GPs of one takes 0.5 ms. */
 const commonNamesKept = 32;
 
 function matchSeveralWords(
