@@ -40,7 +40,7 @@ export function table<Row extends object>(
     members.map((name) => name.replaceAll("_", " ").toUpperCase()),
     ...rows.map((row) => members.map((name) => onOneLine(cellText(row[name])))),
   ];
-  const widths = members.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
+  const widths = members.map((_, i) => all.reduce((max, row) => Math.max(max, row[i]!.length), 0));
   return all
     .map((row) =>
       row

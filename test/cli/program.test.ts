@@ -11,7 +11,7 @@ import { CommandFault, exitCodes } from "#cli/command-fault.ts";
 import { loadCommands } from "#cli/command-parts.ts";
 import type { AddCommands } from "#cli/command.ts";
 import { parseMoment } from "#cli/option-values.ts";
-import { harmless } from "#cli/output.ts";
+import { harmless, table } from "#cli/output.ts";
 import { run } from "#cli/program.ts";
 import { controlFile } from "#store/sqlite-file.ts";
 import { allCommands } from "../support/all-commands.ts";
@@ -42,6 +42,11 @@ test("what a command throws on purpose ends it with its code and one line", asyn
       exitCode,
       reported: ["error: Line 7 is no record."],
     });
+});
+
+test("a table has as many rows as there are", () => {
+  const rows = Array.from({ length: 150_000 }, (_, id) => ({ id }));
+  assert.match(table(rows, ["id"]), /^ID\n0\n[^]*\n149,999$/);
 });
 
 test("a fault nobody expected ends with 1 and a stack trace to report", async () => {
