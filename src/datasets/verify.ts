@@ -28,8 +28,8 @@ const sampleSize = 1000;
 const hashBytes = 16;
 
 /**
- * Number of documents read together. The text of most batches is below 128 KiB: V8 frees longer texts later, so an
- * import would take 30 MB more.
+ * Number of documents read together. The text of most batches is below 128 KiB. V8 would free longer texts later, and
+ * an import would take 30 MB more.
  */
 const batchSize = 128;
 
