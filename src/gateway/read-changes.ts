@@ -53,9 +53,10 @@ export function changesRead(dependencies: ReadDependencies): Read {
     const publications = changes.list(datasetVersion);
     const { limit, offset } = query;
     // The list can change without a new dataset: when an earlier dataset is served again, or when old publications
-    // are removed. A new publication fills in its predecessor's hash before its own dataset is served.
+    // or steps are removed. A new publication fills in its predecessor's hash before its own dataset is served.
     const last = publications.at(-1);
-    const state = `${publications[0]?.published_at} ${last?.published_at} ${last?.hash} ${publications.length}`;
+    const steps = publications.filter(({ step }) => step !== null).length;
+    const state = `${publications[0]?.published_at} ${last?.published_at} ${last?.hash} ${publications.length} ${steps}`;
     const tag = answerTag(datasetVersion, "changes", `${limit} ${offset} ${state}`, json.name);
     const total = publications.length;
     const link = pageLinks({ path, query, total }, publicUrl);

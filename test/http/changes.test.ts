@@ -7,6 +7,7 @@ import { setPlan } from "#accounts/plans.ts";
 import { openPublications } from "#datasets/publications.ts";
 import { openControl } from "#store/stores.ts";
 import { day, gp, principal, signal } from "../datasets/published.ts";
+import { commandDone } from "../support/command-line.ts";
 import { rollBack } from "../support/dataset.ts";
 import { eventually } from "../support/eventually.ts";
 import { applyStep, emptyMirror, hashOf, linesOf, type Mirror } from "../support/mirror.ts";
@@ -202,6 +203,15 @@ test("a step that is not kept is a 404 that names those that are, and the one th
   ])
     for (const path of ["/changes", "/v1/changes"])
       assert.equal((await service.get(`${path}/${name}`)).status, 404, name.slice(0, 80));
+});
+
+test("the list shows at once, under another tag, that steps were withdrawn", async (t) => {
+  const jane = principal("p", ["a"], { name: "Jane Roe" });
+  const { service } = await startPublished(t, [[gp("a"), jane], [gp("a")]]);
+  const before = await service.get("/changes");
+  await commandDone(service.dataDir, "suppress", "add", "Jane Roe", "--reason", "objection");
+  const after = await service.get("/changes", { "if-none-match": before.headers.get("etag")! });
+  assert.deepEqual([after.status, after.body?.data[0].step], [200, null]);
 });
 
 test("a step whose file is not here yet is asked for again, and is no reason to begin anew", async (t) => {
