@@ -149,7 +149,7 @@ export function offeringSignals(offering: Offering, isNewFund: boolean): Signal[
   return signals;
 }
 
-/** Smallest change in assets under management that makes a signal, as a fraction of the earlier assets. */
+/** A change in assets under management makes a signal if it is larger than this fraction of the earlier assets. */
 const aumChangeMin = 0.01;
 
 /** Returns an adviser's signals: changed assets, new real-estate funds, new principals. @param filings oldest first. */
@@ -176,7 +176,7 @@ export function adviserSignals(filings: readonly AdviserFiling[]): Signal[] {
       return !isKnown && previous !== undefined;
     };
     const before = previous?.aumUsd ?? null;
-    if (before !== null && now !== null && Math.abs(now - before) >= aumChangeMin * before) {
+    if (before !== null && now !== null && Math.abs(now - before) > aumChangeMin * before) {
       const summary = `${money(before)} → ${money(now)} of regulatory assets under management`;
       const amount = amountOf(now - before, "regulatory_aum");
       add("aum_change", [], `${name}: ${summary}`, { summary, ...amount });

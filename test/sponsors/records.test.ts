@@ -137,6 +137,13 @@ test("from one Form ADV to the next a changed size, a new fund and a new owner a
   assert.deepEqual(resolved({ advisers: [[before, small]] }).all("signal"), []);
 });
 
+test("an adviser that has no assets twice reports no change of them", () => {
+  const forms = ["2025-03-01", "2026-03-01"].map((filedOn, i) =>
+    adviserOf("77", "OAKLINE REALTY LLC", { filingId: String(i), filedOn, aumUsd: 0 }),
+  );
+  assert.deepEqual(resolved({ advisers: [forms] }).all("signal"), []);
+});
+
 test("a GP has what its Form ADV states, and sums what its vehicles report, feeders of a known master left out", () => {
   const feeder = { isFeeder: true, masterFundId: "805-1", formDFiles: ["021-2"] };
   const funds = [
