@@ -193,7 +193,9 @@ export function adviserSignals(filings: readonly AdviserFiling[]): Signal[] {
       const { first, middle, last } = ownerName(owner);
       const person = readable([first, middle, last].filter(Boolean).join(" "));
       const title = owner.title === null ? {} : { summary: cut(readable(owner.title)) };
-      if (isNew("new_principal", key))
+      // A filing may lack a person's CRD number that another gives.
+      const isNewName = isNew("new_principal", `named ${fold(owner.name)}`);
+      if (isNew("new_principal", key) && isNewName)
         add("new_principal", [key], `${name} named ${person} in its Form ADV`, title);
     }
     previous = filing;

@@ -144,6 +144,17 @@ test("an adviser that has no assets twice reports no change of them", () => {
   assert.deepEqual(resolved({ advisers: [forms] }).all("signal"), []);
 });
 
+test("an owner whose CRD number comes or goes is no new principal", () => {
+  const forms = [null, "9", null].map((crd, i) =>
+    adviserOf("77", "OAKLINE REALTY LLC", {
+      filingId: String(i),
+      filedOn: `202${i}-03-01`,
+      owners: [ownerOf("MOSS, ADA", { crd })],
+    }),
+  );
+  assert.deepEqual(resolved({ advisers: [forms] }).all("signal"), []);
+});
+
 test("a GP has what its Form ADV states, and sums what its vehicles report, feeders of a known master left out", () => {
   const feeder = { isFeeder: true, masterFundId: "805-1", formDFiles: ["021-2"] };
   const funds = [
