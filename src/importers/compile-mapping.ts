@@ -55,14 +55,14 @@ export function compileMapping(mapping: Mapping) {
     const faults: RecordFault[] = [];
     const made = blocks.map((block) => block(cells, faults));
     const records = made.flatMap(({ record }) => record ?? []);
-    const found = orFault(namesField.path, readNamedGps?.(cells, records, faults), faults) ?? [];
+    // A row that adds no record adds no named GPs either.
+    const found = records.length > 0 ? readNamedGps?.(cells, records, faults) : undefined;
+    const namedGps = orFault(namesField.path, found, faults) ?? [];
     if (faults.length > 0) return { records: [], namedGps: [], deleted: [], faults };
     for (const record of records)
-      if (record.record !== "gp" && found.length > 0)
-        record.gps = [...new Set([...(record.gps ?? []), ...found.map(({ id }) => id)])];
+      if (record.record !== "gp" && namedGps.length > 0)
+        record.gps = [...new Set([...(record.gps ?? []), ...namedGps.map(({ id }) => id)])];
     const deleted = made.flatMap(({ deleted }) => deleted ?? []);
-    // A row that adds no record adds no named GPs either.
-    const namedGps = records.length > 0 ? found : [];
     return { records, namedGps, ...(known !== undefined && { known }), deleted, faults };
   };
   return { columns, read };

@@ -50,7 +50,7 @@ test("a row whose column says so names the records to remove, and none of its ot
     named_gps: { names: "Sponsor" },
   };
   const table =
-    "Id,Name,Units,Stage,Permit,Removed,Sponsor\n1,A,many,WITHDRAWN,,x,Birch\n2,B,2,Built,2031,2032,Birch\n3,,,Withdrawn,2031,yes,\n";
+    "Id,Name,Units,Stage,Permit,Removed,Sponsor\n1,A,many,WITHDRAWN,,x,Birch\n2,B,2,Built,2031,2032,Birch\n3,,,Withdrawn,2031,yes,??\n";
   const entries = await csvEntries(t, table, mapping);
   const named = (all: readonly { record: string; id: string }[] = []) =>
     all.map(({ record, id }) => `${record} ${id}`).join();
