@@ -2,7 +2,7 @@
  * Lets people sign up, accept invitations and sign in. Changes their password or address, which takes the present
  * password, a one-time link or both. Neither a response nor its timing reveals which addresses are known.
  */
-import { operator, service, writeAudit } from "#store/audit.ts";
+import { listAudit, operator, service, writeAudit } from "#store/audit.ts";
 import type {
   ControlDatabase,
   ControlTransaction,
@@ -10,6 +10,7 @@ import type {
   Role,
 } from "#store/control-tables.ts";
 import { DomainError } from "#store/store-fault.ts";
+import { dayMilliseconds } from "#store/durations.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { freeName, insertAccount, nameFromAddress, requireOpenNumber } from "./accounts.ts";
 import { type Acting, insertMember, requireOwner, roleOf } from "./members.ts";
@@ -264,9 +265,15 @@ export function completeAddressChange(
 }
 
 /**
+ * Maximum number of invitations that an account may send in 24 hours. Without a limit, anybody could create an account
+ * under any name, and use it to mail any number of strangers.
+ */
+const invitationsADayMax = 50;
+
+/**
  * Makes an invitation to an account.
  * @throws DomainError `invalid` if the text is not an address, `refused` if the actor is not an owner, `conflict` if
- *   the account is closed or the address belongs to one of its members.
+ *   the account is closed or the address belongs to one of its members, `too_often` for owners at the limit.
  */
 export async function invite(
   control: ControlStore,
@@ -275,6 +282,7 @@ export async function invite(
   const address = readAddress(text);
   return control.write(async (transaction) => {
     await requireOwner(transaction, account, actor);
+    if (actor !== operator) await refuseTooMany(transaction, { account, actor, now });
     const { name: accountName } = await requireOpenNumber(transaction, account);
     const person = await findPerson(transaction, address.folded);
     if (person !== undefined && (await roleOf(transaction, account, person.id)) !== undefined)
@@ -284,6 +292,20 @@ export async function invite(
     await writeAudit(transaction, "member.invited", entry);
     return { ...made, accountName };
   });
+}
+
+async function refuseTooMany(database: ControlDatabase, { account, now }: Acting): Promise<void> {
+  const sent = await listAudit(database, {
+    account,
+    action: "member.invited",
+    since: now - dayMilliseconds,
+    limit: invitationsADayMax,
+  });
+  if (sent.length === invitationsADayMax)
+    throw new DomainError(
+      "too_often",
+      `This invitation was not sent: an account may send at most ${invitationsADayMax} invitations in 24 hours. Try again tomorrow.`,
+    );
 }
 
 /**

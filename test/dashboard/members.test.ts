@@ -132,8 +132,9 @@ test("an account sends fifty invitations a day and no more", async (t) => {
     const sent = { headers: { cookie }, now };
     return (await worker.post("/account/members/invite", fields, sent)).status;
   };
-  for (let i = 0; i < 50; i++) assert.equal(await inviting(i, cookie), 303);
-  assert.equal(await inviting(50, cookie), 429);
+  const atOnce = await Promise.all(Array.from({ length: 60 }, (_, i) => inviting(i, cookie)));
+  assert.equal(atOnce.filter((status) => status === 303).length, 50);
+  assert.equal(await inviting(60, cookie), 429);
   assert.equal(worker.messages.length, 51);
   const fields = { email, password: goodPassword };
   const now = noon + day + 1;

@@ -1,6 +1,5 @@
 /** The account's members and invitations. Owners invite and remove members and change their roles. */
 import { invite, listInvitations, withdrawInvitation } from "#accounts/credentials.ts";
-import { listAudit } from "#store/audit.ts";
 import { changeRole, listMembers, type Member, removeMember } from "#accounts/members.ts";
 import { choice, field, headedPage, hidden, postForm } from "#dashboard/components/page.ts";
 import { invitationMail } from "#dashboard/mail-templates.ts";
@@ -16,7 +15,6 @@ import { isLive } from "#keys/keys.ts";
 import { html, type Html, type Part, table } from "#pages/html.ts";
 import { counted, relativeTime } from "#pages/prose.ts";
 import { DomainError } from "#store/store-fault.ts";
-import { dayMilliseconds } from "#store/durations.ts";
 import { listOwn } from "./keys.ts";
 import { canMail, mail, mailedPage, typedAddress, whomToAsk } from "./sign-in.ts";
 
@@ -39,12 +37,6 @@ export const memberRoutes = [
   }),
 ];
 
-/**
- * Maximum number of invitations that an account may send in 24 hours. Without a limit, anybody could create an account
- * under any name, and use it to mail any number of strangers.
- */
-const invitationsADayMax = 50;
-
 /** Returns the reason why owners cannot invite anybody here, or null if they can. */
 function obstacleOf(request: MemberRequest): string | null {
   if (request.services.settings.signUp === "closed")
@@ -57,7 +49,6 @@ function obstacleOf(request: MemberRequest): string | null {
 async function sendInvitation(request: MemberRequest): Promise<Reply | string> {
   const obstacle = obstacleOf(request);
   if (obstacle !== null) throw new DomainError("refused", obstacle);
-  await refuseTooMany(request);
   const made = await invite(request.services.control, {
     ...acting(request),
     address: request.form.get("email") ?? "",
@@ -67,20 +58,6 @@ async function sendInvitation(request: MemberRequest): Promise<Reply | string> {
   return demoLink === null
     ? seeOther("/account/members?done=invited")
     : mailedPage(request, made.email, demoLink);
-}
-
-async function refuseTooMany({ services, account, now }: MemberRequest): Promise<void> {
-  const sent = await listAudit(services.control.database, {
-    account: account.number,
-    action: "member.invited",
-    since: now - dayMilliseconds,
-    limit: invitationsADayMax,
-  });
-  if (sent.length === invitationsADayMax)
-    throw new DomainError(
-      "too_often",
-      `This invitation was not sent: an account may send at most ${invitationsADayMax} invitations in 24 hours. Try again tomorrow.`,
-    );
 }
 
 /** Reads the role from the form. Anything but `owner` means `member`. */
