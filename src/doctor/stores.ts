@@ -35,9 +35,9 @@ function storeCheck(name: StoreName): Check {
   };
 }
 
-/** Judges a missing database. A server creates both databases, so if only usage.sqlite is left, the keys were lost. */
+/** Judges a missing database. A server creates control.sqlite first, so if another file is left, the keys were lost. */
 function absent(dataDir: string, file: string, name: StoreName): Finding {
-  const wasServed = namesIn(dataDir).some((one) => /^(usage|control)\.sqlite/.test(one));
+  const wasServed = namesIn(dataDir).some((one) => /^(counts$|(usage|control)\.sqlite)/.test(one));
   return wasServed && name === "control.sqlite"
     ? fail(`${file} is missing, so no key works`, remedies[name](file))
     : ok("does not exist yet");

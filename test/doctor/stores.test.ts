@@ -41,8 +41,12 @@ test("databases that are not there yet, or whole, are well, and looking at them 
 });
 
 test("a database of keys that is gone where others are left is a fault", async (t) => {
-  const { dataDir, control } = await folderWithStores(t);
+  const { dataDir, control, usage } = await folderWithStores(t);
   rmSync(control);
+  await finding("fail", controlStore, dataDir);
+  rmSync(usage);
+  await finding("ok", controlStore, dataDir);
+  mkdirSync(join(dataDir, "counts"));
   const { found, mend } = await finding("fail", controlStore, dataDir);
   assert.equal(found, `${control} is missing, so no key works`);
   assert.match(mend, /gp-records restore FILE/);
