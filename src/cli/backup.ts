@@ -18,7 +18,7 @@ import { dataFolderFault } from "./datasets-folder.ts";
 import { onOneLine, timeText } from "./output.ts";
 import { programVersion } from "./program.ts";
 
-/** Argument that stands for standard output or input, which then carries the archive. */
+/** Argument that stands for standard output in `backup`, and for standard input in `restore`. */
 const standard = "-";
 const placeOf = (file: string) => (file === standard ? "standard output" : file);
 

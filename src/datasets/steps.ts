@@ -247,8 +247,8 @@ function writeStep(path: string, from: Side & { hash: string | null }, to: Side)
 }
 
 /**
- * Returns the line of a difference, with documents as they are stored.
- * @param options `isWhole` adds the whole record, or its last state if it is gone. A step has only what a copy needs.
+ * Returns a difference as a line of NDJSON, without the line end.
+ * @param options `isWhole`: true to add the whole record, or its last state if it is gone. Steps do without.
  */
 export function lineOf(one: Difference, comparison: Comparison, { isWhole = false } = {}): string {
   const { change, kind, id, into } = one;

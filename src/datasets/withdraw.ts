@@ -25,11 +25,11 @@ export type Withdrawn = NonNullable<Awaited<ReturnType<typeof withdraw>>>;
 
 /**
  * Withdraws the people with unapplied suppressions from all datasets. The caller holds the import lock.
- * @param control store of the suppressions. Receives audit entries for removals, and then the time of application.
- * @param trial further suppression, for a dry run that changes nothing; `published` is then null.
- * @returns `published`, the dataset without the people, or null if none is current or the current one has none of them;
- *   `withheldCount`, the number of records that were left out, or from which text was withheld; and the versions
- *   `removed`. Returns null if every suppression was already applied.
+ * @param control store of the suppressions. Receives audit entries for removals, and then marks them as applied.
+ * @param trial suppression to try in a dry run, which changes nothing; null to withdraw for real.
+ * @returns null if every suppression was already applied. Otherwise `published`, the dataset without the people; null
+ *   in a dry run, or if no current dataset contains them. `withheldCount` is the number of records that were left out
+ *   or lost text. `removed` lists versions.
  * @throws DatasetFault if the current dataset is damaged, the disk is too full, or a running server cannot read the new
  *   dataset.
  */

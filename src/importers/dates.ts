@@ -1,4 +1,4 @@
-/** Reads dates in the formats that a mapping names, to the year, the month or the day. */
+/** Reads dates in the formats that a mapping names. A date is a year, a month or a day. */
 import { existsInCalendar } from "#records/fields.ts";
 import { Unreadable } from "./import-fault.ts";
 

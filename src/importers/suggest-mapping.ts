@@ -153,7 +153,7 @@ function placeColumns({ columns }: Table, draft: Draft): void {
   }
 }
 
-/** Returns how a column's cells are written, or undefined if they do not suit the field. Adds notes to the draft. */
+/** Returns a column as a field's source; undefined if its cells do not suit. Adds missing values and notes to the draft. */
 function sourceOf(column: Column, field: Field, draft: Draft): SourceOfField | undefined {
   const isWord = (cell: string) =>
     field.choices.some((choice) => wordKey(choice) === wordKey(cell));

@@ -78,7 +78,7 @@ const singulars = namedKinds.map((kind) => `a ${kinds[kind].nouns[0]}`);
 /** Phrase that names the kinds that are searched: "a GP, a person or a project". */
 export const anySearched = wordList(singulars, "or");
 
-/** Returns the bar above every page. Its links fold on a phone. The landing page has a search field of its own. */
+/** Returns the bar above every page. Its links fold on a phone. It has no search field on the landing page. */
 function topBar({ site, path, account }: PageContent): Html {
   const link = (href: string, label: string, ...parts: string[]) =>
     html`<a href="${href}" ${current(href, path, [href, ...parts])}>${label}</a> `;

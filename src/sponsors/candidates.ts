@@ -305,8 +305,8 @@ function judgeSentences(
 }
 
 /**
- * Returns the stems of the firms that sentences mean together. There is one, or none if the persons' companies have
- * nothing in common, or several if all are co-sponsors, each with its own role at the issuer.
+ * Returns the stems of the firms that all sentences together point to, usually one. Several firms are co-sponsors, each
+ * with its own role at the issuer. The set is empty if the persons' companies have nothing in common.
  */
 function chooseStems(meant: readonly Meant[]): ReadonlySet<string> {
   const stems = meant.map(({ named }) => stemOf(named.firm));

@@ -1,4 +1,4 @@
-/** Facets of a view: values and ranges to choose from, each with a number of records. */
+/** Facets of a view: values and ranges to choose from, each with its count of records. */
 import { lists } from "#operations/lists.ts";
 import { money, valueLabel } from "#pages/values.ts";
 import { fold } from "#records/fold.ts";
