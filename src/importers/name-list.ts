@@ -9,6 +9,7 @@ import { markLength } from "./source-file.ts";
 
 const columns = ["name", "city", "state", "crd", "cik"] as const;
 const delimiters = [",", ";", "\t"];
+const lineEnd = /\r\n|\r|\n/;
 /** Maximum length of a cell, in characters. */
 const cellLengthMax = 500;
 
@@ -27,8 +28,7 @@ export function readNameList(bytes: Buffer, file: string, max: number): WantedGp
     throw new ImportFault(file, null, "is not text; save the list as CSV in UTF-8");
   const lines = readLines(file, text);
   const wanted = lines.map(({ line, cells }): WantedGp => {
-    const long = cells.find(({ length }) => length > cellLengthMax);
-    if (long !== undefined)
+    if (cells.some(({ length }) => length > cellLengthMax))
       throw new ImportFault(
         file,
         line,
@@ -55,31 +55,37 @@ export function readNameList(bytes: Buffer, file: string, max: number): WantedGp
  * `columns`, or only a name if the list has no header.
  */
 function readLines(file: string, text: string): { line: number; cells: string[] }[] {
-  const all = text.split(/\r\n|\r|\n/);
+  const all = text.split(lineEnd);
   const namesBy = (delimiter: string) => all[0]!.split(delimiter).map(fold);
   const delimiter = delimiters.find((one) => namesBy(one).includes("name"));
   if (delimiter === undefined)
     return all
       .map((name, i) => ({ line: i + 1, cells: [name.trim()] }))
       .filter(({ cells: [name] }) => name !== "");
+  let line = 1;
+  let indexes: number[] | undefined;
+  // The parser calls this for each row, even a blank one, so that `line` is right if the next row fails.
+  const toLine = ({ record, raw }: { record: string[]; raw: string }) => {
+    const begin = line;
+    line += raw.split(lineEnd).length - 1;
+    if (indexes === undefined) indexes = columns.map((one) => record.map(fold).lastIndexOf(one));
+    else if (record.some((cell) => cell.trim() !== ""))
+      return { line: begin, cells: indexes.map((index) => record[index]?.trim() ?? "") };
+    return null;
+  };
   try {
-    const rows = parse(text, {
+    return parse(text, {
       delimiter,
-      columns: (names: string[]) => names.map(fold),
       relax_column_count: true,
       record_delimiter: ["\r\n", "\n", "\r"],
-      skip_records_with_empty_values: true,
-      info: true,
-    }) as unknown as { info: { lines: number }; record: Record<string, string | undefined> }[];
-    return rows.map(({ info, record }) => ({
-      line: info.lines,
-      cells: columns.map((column) => record[column]?.trim() ?? ""),
-    }));
+      raw: true,
+      on_record: (parsed) => toLine(parsed as unknown as Parameters<typeof toLine>[0]) as never,
+    }) as unknown as NonNullable<ReturnType<typeof toLine>>[];
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw new ImportFault(
       file,
-      Number(error["lines"] ?? 1),
+      line,
       error.code === "CSV_QUOTE_NOT_CLOSED"
         ? "has a quote that is never closed; close it"
         : "has an undoubled quote inside a cell; double it",

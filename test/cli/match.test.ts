@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openCatalogue } from "#datasets/catalogue.ts";
+import { readNameList } from "#importers/name-list.ts";
 import { gp } from "../datasets/published.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { importRecords } from "../support/dataset.ts";
@@ -114,5 +115,15 @@ test("match refuses a list that is empty, too long, binary or faulty, and names 
   await refused(Buffer.from("PK\x03\x04xlsx"), /names\.csv: is a zip archive or a spreadsheet/);
   await refused(Buffer.from([0x41, 0, 0x42]), /names\.csv: is not text/);
   await refused("name,city\n,Dallas", /names\.csv:2: has no name, CRD or CIK/);
-  await refused('name\nA\n"B', /names\.csv:\d: has a quote that is never closed/);
+  await refused('name\nA\n"B\nC\n', /names\.csv:3: has a quote that is never closed/);
+});
+
+test("match counts lines as the file has them, in cells of several, too", () => {
+  const list = (lines: string) => Buffer.from(["name,city", '"A\nB",', "", lines, ""].join("\r\n"));
+  const refused = (lines: string, message: string) =>
+    assert.throws(() => readNameList(list(lines), "names.csv", 2), { message });
+  refused(',"Reno\r\nNV"', "names.csv:5: has no name, CRD or CIK; add one, or delete the line");
+  refused('"C\n"D,x', "names.csv:5: has an undoubled quote inside a cell; double it");
+  const many = "a list may have at most 2 names, but this one has 3; split it before this line";
+  refused('C,\r\n"D\nE",\r\n', `names.csv:6: ${many}`);
 });
