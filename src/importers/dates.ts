@@ -12,7 +12,7 @@ const timeOfDay = String.raw`(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[AP]M
 
 /**
  * Date formats. `MON` is the first three letters of a month's English name. `dmy`, `mdy` and `ymd` take slashes,
- * points, commas, hyphens or spaces, and months as numbers, names or three letters. A year always has four digits.
+ * points, commas, hyphens or spaces, and months as numbers, names or three letters or more. A year has four digits.
  */
 export const dateFormats = [
   "YYYY-MM-DD",
@@ -71,8 +71,7 @@ export function readDate(text: string, formats: readonly DateFormat[]): string |
 }
 
 /** Returns the number of a month. Returns 0 if there is no such month. */
-const monthOf = (name: string) =>
-  monthNames.findIndex((month) => month === name || month.slice(0, 3) === name) + 1;
+const monthOf = (name: string) => monthNames.findIndex((month) => month.startsWith(name)) + 1;
 
 function dateOf(
   parts: Record<string, string | undefined>,

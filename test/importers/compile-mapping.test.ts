@@ -128,6 +128,7 @@ const cases: Record<string, Case[]> = {
   "dates, numbers and coordinates are read by the kind of the field": [
     ["start_date", "A", ["03/09/2031"], "2031-03-09", us],
     ["start_date", { column: "A", dates: ["YYYY"] }, ["2031"], "2031", us],
+    ["start_date", { column: "A", dates: ["mdy"] }, ["Sept. 5, 2031"], "2031-09-05"],
     [
       "start_date",
       "A",
