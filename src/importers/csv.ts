@@ -42,12 +42,12 @@ export async function* readCsv(
 
 function rowReader(file: string, header: CsvRow, encoding: Encoding, compiled: CompiledMapping) {
   const decode = cellDecoder(encoding);
-  const names = header.cells.map((cell) => {
-    const name = decode(cell);
-    return name instanceof Unreadable ? "" : clean(name);
-  });
+  const decoded = header.cells.map(decode);
+  const names = decoded.map((name) => (name instanceof Unreadable ? "" : clean(name)));
   const fault = columnsFault(names, compiled.columns);
-  if (fault !== undefined) throw new ImportFault(file, header.line, fault);
+  const { reason } = decoded.find((name) => name instanceof Unreadable) ?? {};
+  const unread = reason === undefined ? "" : `; a name in the header ${reason}`;
+  if (fault !== undefined) throw new ImportFault(file, header.line, fault + unread);
   const indexes = compiled.columns.map((column) => names.indexOf(column));
   return (row: CsvRow): SourceEntry => {
     const entry = { file, line: row.line, records: [], namedGps: [] };

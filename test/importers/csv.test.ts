@@ -11,6 +11,12 @@ test("a wrong delimiter is guessed at where the header has a single column", asy
   assert.deepEqual(entries[0]?.records, [{ record: "gp", id: "1", name: "Acme, Inc." }]);
 });
 
+test("a column whose name cannot be decoded is missing because of the encoding", async (t) => {
+  const table = Buffer.from("Id,Name,Größe\n1,Acme,5\n", "latin1");
+  const fault = await faultOf(csvEntries(t, table, gpMapping({ description: "Größe" })));
+  assert.match(fault.message, /no column "Größe".*; a name in the header is not utf-8 .*1252/);
+});
+
 test("a row of another length than the header is rejected with its line and the others are read", async (t) => {
   const others = "but the header has 2; check its delimiters and quotes";
   const entries = await csvEntries(t, "Id,Name\n1,Acme\n2\n3,Birch,x\n4,Cedar\n", gpMapping());
