@@ -1,6 +1,6 @@
 /** Reads Form D: the six tables of a quarter in the SEC's data sets, and single filings from EDGAR. */
 import { isUtf8 } from "node:buffer";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { SaxesParser } from "saxes";
 import { ImportFault } from "#importers/import-fault.ts";
 import {
@@ -393,7 +393,7 @@ export function readFormDXml(
   const type = first(root, "submissionType")?.toUpperCase();
   if (type !== "D" && type !== "D/A") return "other_form";
   if (first(root, "testOrLive")?.toUpperCase() === "TEST") return "test";
-  const accession = accessionIn(headerFact(header, "accession") ?? origin.file);
+  const accession = accessionIn(headerFact(header, "accession") ?? resolve(origin.file));
   if (accession === null) return "no_accession";
   const parts = noParts();
   for (const table of partTables)

@@ -164,6 +164,14 @@ test("a quarter whose tables are named by a relative and by an absolute path is 
   assert.deepEqual(report.files, { form_d_quarter: 1 });
 });
 
+test("a filing that is named from within its folder has the folder's accession number", async (t) => {
+  const folder = writtenFolder(t, { "0001700001-26-000002/primary_doc.xml": primaryDocument });
+  const before = process.cwd();
+  t.after(() => process.chdir(before));
+  process.chdir(join(folder, "0001700001-26-000002"));
+  assert.equal((await read(t, ["primary_doc.xml"])).report.formD, 1);
+});
+
 const refused = (t: TestContext, paths: readonly string[], message: RegExp) =>
   assert.rejects(read(t, paths), { name: "ImportFault", message });
 
