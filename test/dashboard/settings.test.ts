@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { forEachStore as test } from "../support/for-each-store.ts";
-import { openInsideWorker } from "../support/inside-worker.ts";
+import { cookiesOf, openInsideWorker } from "../support/inside-worker.ts";
 import { createKey } from "../support/key-forms.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { startService } from "../support/service.ts";
@@ -146,6 +146,15 @@ test("closing and deleting", async (t) => {
       assert.match((await again.get("/account/settings")).text, /The account Eve/);
     },
   );
+});
+
+test("a member of an account that nobody owns may delete the login", async (t) => {
+  const { control, get, signUp } = await openInsideWorker(t);
+  const headers = { cookie: cookiesOf(await signUp(email)) };
+  await signUp("bob@example.org");
+  const members = { role: "member", account: 1 } as const;
+  await control.write((all) => all.updateTable("member").set(members).execute());
+  assert.match((await get("/account/settings/delete", { headers })).body, /You leave the account/);
 });
 
 test("a mailed link leads to the service, whatever Host header the request has", async (t) => {

@@ -316,7 +316,7 @@ async function deleting(request: SignedInRequest): Promise<IrreversibleStep> {
 /** Returns what happens to an account if the person's login is deleted, or what must be done first. */
 async function fateOf(
   { services, signedIn, now }: SignedInRequest,
-  { number, name }: Membership,
+  { number, name, role: own }: Membership,
 ): Promise<Html> {
   const members = await listMembers(services.control.database, number);
   const others = members.filter(({ person }) => person !== signedIn.person.id);
@@ -325,7 +325,7 @@ async function fateOf(
     return html`The account ${bold(name)} has no other member, so it is closed.
     ${refusedKeys(keys.filter(isLive).length)}`;
   }
-  return others.some(({ role }) => role === "owner")
+  return own === "member" || others.some(({ role }) => role === "owner")
     ? html`You leave the account ${bold(name)}; keys that you made there go on working.`
     : html`The account ${bold(name)} has no other owner. Switch to this account, and first
         <a href="/account/members">make somebody else an owner</a> or
