@@ -14,7 +14,7 @@ import { pipeline } from "node:stream";
 import { crc32, createGunzip } from "node:zlib";
 import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { ImportFault, quoted } from "#importers/import-fault.ts";
-import { whyClosed } from "#importers/source-file.ts";
+import { readBytes, whyClosed } from "#importers/source-file.ts";
 import { type AdvMember, advMemberOf, feedBeginning, readAdv, readFirmFeed } from "./adv.ts";
 import { accessionIn, date, type RejectedRows, type SkipReason } from "./cells.ts";
 import { type Correction, looksLikeCorrections, readCorrections } from "./corrections.ts";
@@ -200,15 +200,14 @@ async function readFile(file: string, reader: Reader): Promise<void> {
   const isZippedFeed = zippedFeed.test(basename(file)) && beginning.startsWith("\x1f\x8b");
   if (isZippedFeed || feedBeginning.test(beginning)) {
     const { report, store, placeOf, count } = reader;
-    const bytes = isZippedFeed ? unzippedOf(file) : createReadStream(file);
+    const bytes = isZippedFeed ? unzippedOf(file) : readBytes(file);
     count("firm_feed");
     const rejected = await readFirmFeed(bytes, file, placeOf, store.addFirm);
     if (rejected.count > 0) report.rejectedRows.push({ file, ...rejected });
     return;
   }
-  const other = otherFormats.find(([shape]) => shape.test(beginning));
-  if (other !== undefined) {
-    const [, reason] = other;
+  const [, reason] = otherFormats.find(([shape]) => shape.test(beginning)) ?? [];
+  if (reason !== undefined) {
     // Corrections must not be left out silently.
     if (isCorrections && beginning !== "") throw new ImportFault(file, null, reason);
     return leave(reason);
@@ -221,14 +220,14 @@ async function readFile(file: string, reader: Reader): Promise<void> {
     const table = quarterTableOf(file, header);
     if (table === undefined) return leave("is a Form D table that imports do not use");
     const files = reader.quarters.getOrInsertComputed(quarterKey(resolve(file)), () => ({}));
-    const open = () => createReadStream(file);
+    const open = () => readBytes(file);
     return addTable(files, table, { shown: file, size: statSync(file).size, open });
   }
   if (advHeader.test(header)) {
     const member = advMemberOf(file);
     if (member === undefined) return leave("is a Form ADV table that imports do not use");
     reader.count("adv");
-    return readAdvMember(member, file, createReadStream(file), reader);
+    return readAdvMember(member, file, readBytes(file), reader);
   }
   const layout = geographyLayout(beginning);
   if (layout !== undefined) {

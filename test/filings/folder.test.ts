@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test, type TestContext } from "node:test";
 import { readFilings } from "#filings/folder.ts";
@@ -206,6 +206,18 @@ test("a recognised file that is damaged is refused by name with the next step, a
   const scratchFile = join(temporaryFolder(t), "rows.sqlite");
   await assert.rejects(readFilings([zip], { scratchFile, salt: "s" }));
   assert.ok(!existsSync(scratchFile));
+});
+
+test("a table that can no longer be read is refused by name", async (t) => {
+  const rows = Array.from({ length: 1000 }, (_, i) => `1,${i + 1}\n`);
+  const last = { "adv/IA_1D3_CIK.csv": `FilingID,CIK\n${rows.join("")}` };
+  const folder = writtenFolder(t, { ...quarterFiles({}), ...last });
+  const scratchFile = join(temporaryFolder(t), "rows.sqlite");
+  const onRow = () => rmSync(join(folder, "ISSUERS.tsv"));
+  await assert.rejects(readFilings([folder], { scratchFile, salt: "s", onRow }), {
+    name: "ImportFault",
+    message: /ISSUERS\.tsv: there is no such file; check the path$/,
+  });
 });
 
 test("paths that are not there are refused, all by name", async (t) => {
