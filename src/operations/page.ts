@@ -1,6 +1,7 @@
 /** Writes operations' pages from finished JSON: `data`, `pagination` and `meta`, or only records, one per line. */
 import { embeddedKinds, eachOf, recordKinds } from "#records/kinds.ts";
 import { type DatasetParts, documentCount, readDocuments } from "#search/dataset-parts.ts";
+import { getOrCompute } from "#search/get-or-compute.ts";
 import { bufferOver } from "#search/packed-texts.ts";
 import type { Bounds, ReadModel } from "#search/read-model.ts";
 import type { Hint, Meta, Pagination } from "./envelope.ts";
@@ -87,9 +88,8 @@ const embeddedLists = embeddedKinds.map((kind) => ({
 
 /** JSON of the members that GPs lack in a dataset from before GPs had funds. */
 export const noFunds = ',"funds":[],"funds_total":0';
-/** Documents of the GP written last, and whether they lack funds. */
-let lastGps: object | undefined;
-let lackFunds = false;
+/** Documents of a dataset's GPs → whether they lack funds. */
+const lackFunds = new WeakMap<object, boolean>();
 const opening = Buffer.from('{"data":[');
 const [comma, brace, lineFeed] = [0x2c, 0x7d, 0x0a];
 
@@ -114,9 +114,8 @@ function writeRecords(
 function writeGp(body: BodyWriter, parts: DatasetParts, gp: number, embeds: boolean): void {
   const documents = parts.documents.gp;
   body.copy(documents.starts[gp]!, documents.ownLengths[gp]!);
-  if (documents !== lastGps) lackFunds = !("funds" in readDocuments<object>(documents, [gp])[0]!);
-  lastGps = documents;
-  if (lackFunds) body.text(noFunds);
+  const isWithout = () => !("funds" in readDocuments<object>(documents, [gp])[0]!);
+  if (getOrCompute(lackFunds, documents, isWithout)) body.text(noFunds);
   for (const list of embeddedLists)
     if (embeds) writeList(body, parts, list, gp);
     else writeTotal(body, parts, list, gp);

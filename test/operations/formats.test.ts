@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { formats } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
@@ -10,6 +11,7 @@ import type { ReadModel } from "#search/read-model.ts";
 import { gp, principal, project, signal } from "../datasets/published.ts";
 import { cast } from "../support/cast.ts";
 import { modelOf } from "../support/dataset.ts";
+import { heapBytes } from "../support/heap-bytes.ts";
 import { filledCells, readTable, rowOf } from "../support/tables.ts";
 
 /** One page in each format, as text. */
@@ -154,4 +156,15 @@ test("a GP has its largest funds in every format, and in lists too", async (t) =
     assert.equal(row!["funds.name"], names.join("; "));
     assert.equal(row!["funds_total"], "105");
   }
+});
+
+test("a dataset whose GPs were answered is freed once nothing refers to it", async (t) => {
+  const documents = await modelOf(t, cast).then((model) => {
+    pageOf(model, "/fetch-gp", "gp_name=stone");
+    return new WeakRef(model.parts.documents.gp);
+  });
+  // A WeakRef keeps its target until the current turn of the event loop ends.
+  await setImmediate();
+  heapBytes();
+  assert.ok(documents.deref() === undefined);
 });
