@@ -2046,14 +2046,15 @@ def _headers_of(response: Any) -> dict[str, str]:
 
 def _chunks_of(response: Any) -> Iterator[bytes]:
     """Yields the parts of a body as they arrive. Raises IncompleteRead if it ends too early."""
+    # None without a valid Content-Length, and in chunks; 0 for a 304, whose Content-Length is of another answer.
+    said = response.length
     length = 0
     while chunk := response.read1(65536):
         length += len(chunk)
         yield chunk
-    said = response.headers.get("content-length")
     # http.client itself does not report a body that ends too early if it is read in parts.
-    if said is not None and length != int(said):
-        raise http.client.IncompleteRead(b"", int(said) - length)
+    if said is not None and length != said:
+        raise http.client.IncompleteRead(b"", said - length)
 
 
 def _lost(

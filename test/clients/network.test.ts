@@ -166,6 +166,17 @@ test("a cache that gives one page for every offset does not keep a listing going
   assert.equal(headers.length, 4);
 });
 
+test("a 304 may give the length of the answer that the client has", async (t, client) => {
+  const { baseUrl } = await scripted(t, [
+    (response) => void response.setHeader("etag", '"a"').end(page),
+    (response) => void response.writeHead(304, { "content-length": page.length }).end(),
+  ]);
+  const order = { ...fetchSignals, options: { baseUrl, key, usesCache: true, retriesMax: 0 } };
+  await client.do(order);
+  const { value, trace } = await client.do(order);
+  assert.equal(value?.pagination.total, 0, trace);
+});
+
 test("the key does not follow a redirect", async (t, client) => {
   const elsewhere = await scripted(t, [answers.page]);
   const { baseUrl } = await scripted(t, [
