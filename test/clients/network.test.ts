@@ -105,14 +105,16 @@ test("a proxy that cannot reach the service is waited for, as it says", async (t
     answers.html(502),
     answers.html(429, { "retry-after": "4" }),
     answers.html(503, { "retry-after": asWritten }),
+    answers.html(503, { "retry-after": "0.5" }),
     answers.page,
   ]);
-  const result = await client.do({ ...fetchSignals, options: { baseUrl, key } });
+  const result = await client.do({ ...fetchSignals, options: { baseUrl, key, retriesMax: 6 } });
   assert.equal(result.value?.pagination.total, 0, result.trace);
-  const [first, second, third, fourth, fifth] = result.waits.map(({ seconds }) => seconds);
+  const [first, second, third, fourth, fifth, sixth] = result.waits.map(({ seconds }) => seconds);
   assert.deepEqual([first, fourth], [7, 4]);
   for (const dated of [second!, fifth!]) assert.ok(dated > 0 && dated <= 60, `${dated}`);
   assert.ok(third! >= 1 && third! <= 2, `${third}`);
+  assert.ok(sixth! >= 8 && sixth! <= 16, `${sixth}`);
 });
 
 testOnce(

@@ -430,6 +430,8 @@ function waitFor(error: ProblemError, headers: Headers, attempt: number): number
 function retryAfterSeconds(headers: Headers): number | undefined {
   const value = headers.get("retry-after") ?? "";
   if (/^\d+$/.test(value)) return Number(value);
+  // Engines read "0.5" as a day in 2001.
+  if (!/^[A-Z]/.test(value)) return undefined;
   // The obsolete form without a zone is in UTC, too.
   const until = Date.parse(value.endsWith("GMT") ? value : `${value} GMT`);
   const seconds = Math.ceil((until - Date.now()) / 1000);
