@@ -132,6 +132,17 @@ testOnce(
   },
 );
 
+testOnce("a time that is too long for a timer is not taken for none", async (t) => {
+  const late = (response: ServerResponse) => void setTimeout(answers.page, 50, response);
+  const inAMonth = answers.html(503, { "retry-after": "2592000" });
+  const { baseUrl, headers } = await scripted(t, [late, inAMonth, answers.page]);
+  const client = createClient({ baseUrl, key, timeoutSeconds: 3e6, waitMaxSeconds: Infinity });
+  await client.fetchSignals();
+  const signal = AbortSignal.timeout(100);
+  await assert.rejects(client.fetchSignals({}, { signal }), { name: "TimeoutError" });
+  assert.equal(headers.length, 2);
+});
+
 test("what is no answer of the service is said to be none, once", async (t, client) => {
   const ask = async (answer: (response: ServerResponse) => void): Promise<GivenError> => {
     const { baseUrl } = await scripted(t, [answer, answers.page]);

@@ -312,7 +312,7 @@ function openDeadline(seconds: number, signal: AbortSignal | undefined): Deadlin
     signal: controller.signal,
     start() {
       stop();
-      timer = setTimeout(() => {
+      timer = startTimer(() => {
         isLate = true;
         controller.abort();
       }, seconds * 1000);
@@ -474,6 +474,10 @@ function newRequestId(): string {
   return `client_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
+/** Starts a timer of at most 25 days, because with a longer time it would end at once. */
+const startTimer = (end: () => void, milliseconds: number) =>
+  setTimeout(end, Math.min(milliseconds, 2 ** 31 - 1));
+
 function sleepFor(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
@@ -484,7 +488,7 @@ function sleepFor(milliseconds: number, signal: AbortSignal | undefined): Promis
       clearTimeout(timer);
       reject(signal?.reason as Error);
     };
-    const timer = setTimeout(end, milliseconds);
+    const timer = startTimer(end, milliseconds);
     signal?.addEventListener("abort", abort, { once: true });
   });
 }
