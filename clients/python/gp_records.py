@@ -2129,8 +2129,9 @@ def _problem_of(received: _Received) -> Problem | None:
     content_type = received.headers.get("content-type", "")
     if received.status < 400 or not content_type.startswith("application/problem+json"):
         return None
-    problem = _parse_object(received.body)
-    return problem if problem is not None and "code" in problem else None
+    problem = _parse_object(received.body) or {}
+    is_ours = all(isinstance(problem.get(name), str) for name in ("code", "detail"))
+    return problem if is_ours else None
 
 
 def _wait_for(problem: Problem, headers: Mapping[str, str], attempt: int) -> float | None:

@@ -159,6 +159,10 @@ test("what is no answer of the service is said to be none, once", async (t, clie
     /answered 404 with text\/html, .+ is (?:baseUrl|base_url) the address of the service/,
   );
   assert.equal((await ask(answers.html(200))).status, 200);
+  const problem = { "content-type": "application/problem+json" };
+  const ofProxy = (response: ServerResponse) =>
+    void response.writeHead(403, problem).end('{"code":"blocked","title":"Blocked"}');
+  assert.equal((await ask(ofProxy)).status, 403);
   for (const body of [
     '{"status":"ok"}',
     "[]",

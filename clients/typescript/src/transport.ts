@@ -412,7 +412,9 @@ function problemOf({ status, headers }: Response, body: string): Problem | undef
   const type = headers.get("content-type") ?? "";
   if (status < 400 || !type.startsWith("application/problem+json")) return undefined;
   const problem = parseObject(body) as Problem | undefined;
-  return typeof problem?.code === "string" ? problem : undefined;
+  return typeof problem?.code === "string" && typeof problem.detail === "string"
+    ? problem
+    : undefined;
 }
 
 /** Returns the seconds to wait before another try, or null if the same problem would recur. */
