@@ -1620,9 +1620,13 @@ class Listing(Generic[Record]):
     """All records of a query, in order. Pages are fetched when needed; `limit` is their size, 100 by default."""
 
     def __init__(
-        self, fetch_page: Callable[[int], Page[Record]], on_version_change: OnVersionChange
+        self,
+        fetch_page: Callable[[int], Page[Record]],
+        pause: Callable[[int], object],
+        on_version_change: OnVersionChange,
     ) -> None:
         self._fetch_page = fetch_page
+        self._pause = pause
         self._on_version_change = on_version_change
 
     def __iter__(self) -> Iterator[Record]:
@@ -1661,6 +1665,9 @@ class Listing(Generic[Record]):
                     )
                 restarts += 1
                 if offset > 0:
+                    # Until every server has taken over the dataset, pages may be of either one.
+                    if restarts > 1:
+                        self._pause(restarts - 1)
                     offset = 0
                     continue
             yield page
@@ -1748,7 +1755,7 @@ class Client:
 
     # A dataset may be published between two pages of a listing. Its pages do not continue the earlier ones. The listing
     # then raises VersionChangedError if on_version_change is "fail". It begins again at the first page if it is
-    # "restart", so some records come twice.
+    # "restart", so some records come twice. It waits before each restart but the first.
 
     def gps(
         self, *, on_version_change: OnVersionChange = "fail", **query: Unpack[FetchGpQuery]
@@ -1890,6 +1897,7 @@ class Client:
     ) -> Listing[Any]:
         return Listing(
             lambda offset: self._fetch_page(path, {"limit": 100, **query, "offset": offset}),
+            lambda restarts: self._sleep(_backoff_seconds(restarts)),
             on_version_change,
         )
 

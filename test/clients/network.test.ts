@@ -183,6 +183,21 @@ test("a cache that gives one page for every offset does not keep a listing going
   assert.equal(headers.length, 4);
 });
 
+test("a listing begins again once each of two servers has taken over a dataset", async (t, client) => {
+  let versions = ["old", "new"];
+  const serve = (response: ServerResponse) => {
+    const offset = Number(/offset=(.)/.exec(response.req.url!)![1]);
+    const pagination = { offset, next_offset: offset === 0 ? 1 : null };
+    const meta = { dataset_version: versions.reverse()[0] };
+    answers.json(JSON.stringify({ data: [offset], pagination, meta }))(response);
+  };
+  const { baseUrl } = await scripted(t, Array(40).fill(serve));
+  const listing = { what: "list", operation: "signals", onVersionChange: "restart" } as const;
+  const onSleep = () => void (versions = ["new"]);
+  const { value, trace } = await client.do({ ...listing, options: { baseUrl, key }, onSleep });
+  assert.deepEqual(value, [0, 1], trace);
+});
+
 test("a 304 may give the length of the answer that the client has", async (t, client) => {
   const { baseUrl } = await scripted(t, [
     (response) => void response.setHeader("etag", '"a"').end(page),

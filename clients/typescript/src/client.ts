@@ -23,7 +23,8 @@ type RecordAt<At extends Path> = Operations[At]["answer"]["data"][number];
 export interface ListOptions extends RequestOptions {
   /**
    * Reaction to a dataset published between two pages, which then do not form one list. `fail`, the default, throws a
-   * VersionChangedError. `restart` begins again at the first page, up to 10 times, so some records come twice.
+   * VersionChangedError. `restart` begins again at the first page, up to 10 times, so some records come twice. It waits
+   * before each restart but the first.
    */
   onVersionChange?: "fail" | "restart";
 }
@@ -134,7 +135,11 @@ export function createClient(options: ClientOptions): Client {
     const fetchPage = fetchAt(path);
     return (query: object = {}, options: ListOptions = {}): Listing<RecordAt<At>, Page<At>> => {
       const pages = () =>
-        pagesOf((offset) => fetchPage({ limit: 100, ...query, offset }, options), options);
+        pagesOf(
+          (offset) => fetchPage({ limit: 100, ...query, offset }, options),
+          (restarts) => transport.pause(restarts, options),
+          options,
+        );
       return {
         pages,
         async *[Symbol.asyncIterator]() {
@@ -205,6 +210,7 @@ type AnyPage = Received & { pagination: Pagination; meta: Meta };
 /** Yields the pages of a listing. @throws VersionChangedError if the dataset changes and no restart is allowed. */
 async function* pagesOf<OnePage extends AnyPage>(
   fetchPage: (offset: number) => Promise<OnePage>,
+  pause: (restarts: number) => Promise<void>,
   { onVersionChange = "fail" }: ListOptions,
 ): AsyncGenerator<OnePage, void, undefined> {
   let from: string | undefined;
@@ -224,6 +230,8 @@ async function* pagesOf<OnePage extends AnyPage>(
     const isOther = from !== undefined && from !== to;
     from = to;
     if (isOther && offset > 0) {
+      // Until every server has taken over the dataset, pages may be of either one.
+      if (restarts > 1) await pause(restarts - 1);
       offset = 0;
       continue;
     }

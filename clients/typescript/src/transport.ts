@@ -66,6 +66,8 @@ export interface Transport {
   getData(path: string, options?: RequestOptions): Promise<object>;
   /** Yields the bytes of a file as they arrive. Resumes a lost connection at the next byte if the file is unchanged. */
   getFile(path: string, options?: RequestOptions): AsyncGenerator<Uint8Array, void, undefined>;
+  /** Waits as long as before another try after `attempt` failed ones. */
+  pause(attempt: number, options?: RequestOptions): Promise<void>;
 }
 
 interface Listed extends Received {
@@ -286,6 +288,10 @@ export function openTransport(options: ClientOptions): Transport {
     },
     getData: async (path, options) => (await get(path, {}, whole, options)).content,
     getFile,
+    async pause(attempt, { signal } = {}) {
+      signal?.throwIfAborted();
+      await sleep(backoffSeconds(attempt) * 1000, signal);
+    },
   };
 }
 
