@@ -171,7 +171,11 @@ async function readThrough(
 
 test("a download that breaks off goes on where it was, as often as it takes, and is asked for no byte again", async (t, client) => {
   const cutAfter = 100_000;
-  const meddle: Meddle = (_, body) => (body.length > cutAfter ? { cutAfter } : undefined);
+  const meddle: Meddle = ({ range }, body) => ({
+    ...(body.length > cutAfter && { cutAfter }),
+    // A proxy that compresses the whole file weakens its tag.
+    headers: { etag: range === undefined ? 'W/"a"' : '"a"' },
+  });
   const read = await readThrough(t, client, { count: 1500, retriesMax: 1, meddle });
   const { asked } = read;
   assert.ok(read.value === read.text, read.trace);

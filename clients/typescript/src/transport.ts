@@ -217,7 +217,7 @@ export function openTransport(options: ClientOptions): Transport {
     const address = base + path;
     const id = newRequestId();
     let bytes = 0;
-    let tag: string | null = null;
+    let tag: string | undefined;
     // Every new byte is progress: the tries are counted from 1 again.
     for (let attempt = 1, number = 1; ; attempt++, number++) {
       signal?.throwIfAborted();
@@ -230,8 +230,9 @@ export function openTransport(options: ClientOptions): Transport {
         const response = await send(address, headers, deadline);
         const { status } = response;
         if (status === 200 || status === 206) {
-          const etag = response.headers.get("etag");
-          if (etag === null || etag !== (tag ?? etag))
+          // A proxy that compresses the whole file, but no range of it, weakens the tag of the former.
+          const etag = response.headers.get("etag")?.replace(/^W\//, "");
+          if (etag === undefined || etag !== (tag ?? etag))
             failure = anotherFile(address, response, requestId);
           else {
             tag = etag;
