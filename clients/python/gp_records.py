@@ -2087,12 +2087,14 @@ def _quoted(text: str) -> str:
 
 
 def _base_of(base_url: str) -> str:
-    parts = urllib.parse.urlsplit(base_url)
-    if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise ValueError("base_url must begin with https:// or http://.")
+    parts = urllib.parse.urlsplit(base_url.strip())
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise ValueError("base_url must have no user, password, query or fragment.")
-    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+    is_host = re.fullmatch(r"(\[[^\s\[\]]+\]|[^\s:\[\]]+)(:[0-9]+)?", parts.netloc)
+    if parts.scheme not in ("http", "https") or not is_host:
+        raise ValueError("base_url must begin with https:// or http:// and a host, perhaps with a port.")
+    path = urllib.parse.quote(parts.path.rstrip("/"), safe="/%!$&'()*+,;=:@")
+    return f"{parts.scheme}://{parts.netloc}{path}"
 
 
 def _query_of(query: Mapping[str, Any]) -> str:

@@ -221,9 +221,15 @@ test("the key does not follow a redirect", async (t, client) => {
 });
 
 test("an address that would hide a mistake is refused", async (_t, client) => {
-  for (const baseUrl of ["ftp://a.example", "https://a:b@a.example", "https://a.example?x=1"]) {
+  for (const baseUrl of [
+    "ftp://a",
+    "https://a:b@a",
+    "https://a?x=1",
+    "https://a b",
+    "http://a:b",
+  ]) {
     const { error } = await client.do({ ...fetchSignals, options: { baseUrl, key } });
-    assert.match(error!.message, /^base(?:Url|_url) must /);
+    assert.match(error!.message, /^(?:base(?:Url|_url) must |Invalid URL)/);
     assert.ok(!error!.message.includes("a:b"));
   }
 });
