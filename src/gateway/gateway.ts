@@ -234,7 +234,7 @@ function missingKey(service: GatewayDependencies, client: Client): Problem {
   const detail =
     misplaced === undefined
       ? ""
-      : ` Something that looks like a key was sent in ${misplaced}, where keys are not read.`;
+      : ` Something that looks like a key was sent in ${misplaced}, where it was not read.`;
   return new Problem(
     "api-key-missing",
     `Send your API key in the header x-api-key. ${wayToKey(service)}${detail}`,

@@ -140,6 +140,7 @@ test("the key comes in x-api-key or as Bearer, and stands in no answer and no li
       assert.equal(answer.status, 401);
       assert.equal(answer.body.code, code);
       assert.equal(answer.headers.get("ratelimit"), null);
+      assert.doesNotMatch(answer.body.detail, /keys are not read/, "Bearer is read here");
     }
   const { status } = await service.get("/fetch-signals", {
     "x-api-key": "",
