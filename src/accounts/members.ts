@@ -77,8 +77,7 @@ export async function deleteMember(
   if (role === "owner") await refuseLastOwner(transaction, account, person);
   await transaction
     .deleteFrom("member")
-    .where("account", "=", account)
-    .where("person", "=", person)
+    .where((member) => member.and({ account, person }))
     .execute();
   const { email_folded } = await requirePersonRow(transaction, person);
   await useUpLinks(transaction, { kind: "invite", account, email_folded }, now);

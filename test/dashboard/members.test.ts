@@ -8,7 +8,7 @@ import { startMailServer } from "../support/mail-server.ts";
 import { goodPassword } from "../support/people.ts";
 import { openPages } from "../support/record-pages.ts";
 import { startService } from "../support/service.ts";
-import { openUser, signedIn, testPassword, type TestUser } from "../support/user.ts";
+import { hiddenFields, openUser, signedIn, testPassword, type TestUser } from "../support/user.ts";
 
 test("members of an account", async (t) => {
   const mail = await startMailServer(t);
@@ -81,15 +81,19 @@ test("members of an account", async (t) => {
     const { text } = await zoe.get("/account/settings");
     assert.match(text, /The account Ada Ltd/);
     const [, home = ""] = /<option value="(ac_\w+)"[^>]*>\s*Zoe Ltd/.exec(text) ?? [];
+    const leave = "/account/settings/leave";
+    const ofAda = hiddenFields((await zoe.get(leave)).text, leave);
     await zoe.post("/account/switch", { account: home });
     assert.match((await zoe.get("/account/settings")).text, /The account Zoe Ltd/);
     assert.equal(
       (await zoe.post("/account/switch", { account: "ac_0000000000000000" })).status,
       404,
     );
-    const left = await zoe.post("/account/settings/leave", { password: testPassword });
+    const left = await zoe.submit(leave, leave, { password: testPassword });
     assert.equal(left.status, 409);
     assert.match(left.text, /only owner/);
+    const { location } = await zoe.post(leave, { ...ofAda, password: testPassword });
+    assert.equal(location, "/account/settings?done=left");
   });
 
   await t.test("an account keeps an owner, whoever is demoted", async () => {
