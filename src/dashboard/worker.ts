@@ -46,8 +46,8 @@ const services: Promise<AccountServices> = openServices();
 const isOver = new AbortController();
 
 /**
- * A job that each instance runs, perhaps while another instance does. A notice is recorded before it is mailed, so none
- * is mailed twice. It does not matter which instance deletes an old row.
+ * A job that every instance runs, even while another runs it. This is safe: a notice is recorded before it is mailed,
+ * so none is mailed twice, and any instance may delete old rows.
  */
 interface Job {
   isWanted: boolean;
@@ -146,9 +146,11 @@ function readModel(): ReadModel | null {
   return model;
 }
 
-/** Explains a record. Returns null if there is no such record or no dataset, undefined after reporting an error. */
+/**
+ * Explains a record. Returns null if there is no such record or no dataset, undefined after reporting an error, and
+ * "gone" if a suppression removed the dataset and the next one is about to be shown.
+ */
 function explain(id: string): Explained {
-  // A suppression removed this dataset, and the next one is about to be shown.
   if (shown !== null && !existsSync(shown.path)) return "gone";
   try {
     return shown && explainPublished(shown.path, shown.generation, id);

@@ -14,7 +14,7 @@ import {
   withAllCounts,
 } from "./generation.ts";
 
-/** Datasets of a folder or a database, for reading. */
+/** Read-only view of the datasets in a folder or a database. */
 export interface DatasetList {
   folder: string;
   pathOf(version: string): string;
@@ -131,7 +131,7 @@ export function openCatalogue(folder: string) {
     ...own,
     /** Folder of exported datasets. Each exported version has a subfolder, which is removed with the version. */
     exportsFolder,
-    /** Stages a verified draft. An interruption leaves it either staged or to be deleted by `clearLeftovers`. */
+    /** Stages a verified draft. After an interruption it is staged, or `clearLeftovers` deletes it. */
     stage(draftPath: string, generation: Generation): void {
       confirmed(() => {
         nameDraft(draftPath, generation);
@@ -140,8 +140,8 @@ export function openCatalogue(folder: string) {
       syncPath(folder);
     },
     /**
-     * Adds a verified draft and makes it current. A server notices within 1 s. An interruption leaves the dataset
-     * either current or to be deleted by `clearLeftovers`.
+     * Adds a verified draft and makes it current. Servers notice within 1 s. After an interruption the dataset is
+     * current, or `clearLeftovers` deletes it.
      */
     publishDraft(draftPath: string, generation: Generation, time: string): Generation {
       const published = asPublished(generation, time, namedVersion());
@@ -210,8 +210,8 @@ export const draftName = ".draft.sqlite";
 /** Name of the file that holds record texts while a large dataset is built. */
 export const draftTextsName = ".draft.sqlite.texts";
 /**
- * Name of the file with a dataset's facts while the dataset is named or first published. The file is written before any
- * other change and deleted after the last, so it tells how to finish or undo an interrupted change.
+ * Name of the file that holds a dataset's facts while the dataset gets its final name or is first published. It is
+ * written first and disappears last, so it tells how to finish or undo an interrupted change.
  */
 const draftFactsName = ".draft.json";
 

@@ -12,8 +12,8 @@ export type GenerationCheck = ReturnType<typeof checkGeneration>;
 /**
  * Checks a generation by reading every byte of its file.
  * @param readsBack true to read back every record and link too, as an import does before publishing.
- * @returns the path of the SQLite file as `file`, the `fault` as a sentence that names the file, and the remedy as
- *   `mend`. The last two are null if there is no fault.
+ * @returns the path of the SQLite `file`. `fault` is a sentence that names the faulty file, and `mend` is the remedy.
+ *   Both are null if there is no fault.
  */
 export function checkGeneration(catalogue: DatasetList, version: string, readsBack: boolean) {
   const isCurrent = version === currentOrNull(catalogue);

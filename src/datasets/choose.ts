@@ -81,7 +81,7 @@ async function makeCurrent(store: DatasetStore, generation: Generation): Promise
   return publishNext(store, { generation, path, isBaseChecked: false });
 }
 
-/** Publishes a generation, together with the step from the current one if that step can be made. */
+/** Publishes a generation. Adds the step from the current one to it if that step can be made. */
 export async function publishNext(store: DatasetStore, next: Next): Promise<Generation> {
   const list = await store.read();
   const expected = currentOrNull(list);

@@ -40,7 +40,7 @@ export interface Collected {
 
 interface CollectRequest {
   source: string;
-  /** Entries in source order. */
+  /** Entries in the order of the source's lines. */
   entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>;
   texts: TextStore;
   /** Former records of the source, to merge the delivery into; null if the delivery replaces them all. */
@@ -55,7 +55,7 @@ interface CollectRequest {
 
 /**
  * Collects the records of a source, merged with `former` unless that is null.
- * @returns the records. `isClaiming` is true if an entry claims ids (former-ids.ts).
+ * @returns the records, and a report as `collected`. `isClaiming` is true if an entry claims ids (former-ids.ts).
  */
 export async function collectSource({
   source,
@@ -124,7 +124,7 @@ function draftEntry(entry: SourceEntry, source: string, keep: KeepText): Drafted
   return { file, line, records: entry.records.map(draft), namedGps, deleted, faults };
 }
 
-/** Maximum number of groups of alike names that an import reports. */
+/** Maximum number of groups of names in `Collected.alike`. */
 const alikeMax = 100;
 
 function alikeNames(gps: readonly DraftRecord[], texts: TextStore): string[][] {
@@ -239,7 +239,7 @@ function openLedger(source: string, former: DraftRecords | null, withheldIds: Re
   };
   return {
     removals: removals as ReadonlyMap<string, Removal>,
-    /** Enters a line. @returns its faults, or its records and records of named GPs that are new. */
+    /** Enters a line. @returns its faults, if any. Otherwise its records, and those of named GPs that are new. */
     enter(entry: DraftedEntry): { faults: readonly RecordFault[]; records: DraftedRecord[] } {
       const { namedGps, deleted } = entry;
       if (entry.faults.length > 0) return { faults: entry.faults, records: [] };
@@ -423,7 +423,7 @@ const alsoMax = 4;
 
 export type Rejections = ReturnType<typeof countRejections>;
 
-/** Opens a count of rejected lines, with the faults of the first ones. */
+/** Creates a counter of rejected lines. It also lists their first 1,000 faults. */
 function countRejections() {
   const listed: Rejection[] = [];
   const cellFaults = new Map<string, Rejection>();

@@ -24,7 +24,7 @@ export interface Kept extends DatasetList {
    * removes those that a killed command left.
    */
   added: readonly Generation[];
-  /** Time of reading by the database's clock, in ms since 1970. */
+  /** Time when these datasets were listed, by the database's clock, in ms since 1970. */
   readAt: number;
 }
 
@@ -44,7 +44,7 @@ export function openCache(folder: string) {
   markAsCache(catalogue);
   const { pathOf } = catalogue;
   const pointer = join(folder, "current");
-  /** Reports whether a generation's file is in the folder at full length. Leaves checking its bytes to the load. */
+  /** Reports whether the folder has a generation's file at full length. Its bytes are checked when it is loaded. */
   const has = (generation: Generation) => sizeOf(pathOf(generation.version)) === generation.bytes;
   /** Reports whether a generation's file is in the folder and every byte is as published. */
   const isWhole = (generation: Generation) =>

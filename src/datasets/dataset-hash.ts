@@ -6,7 +6,7 @@ import { openForBlock } from "#store/whole-file.ts";
 import { formatVersion } from "./generation.ts";
 
 /**
- * Returns the first 128 bits of a SHA-256 in hexadecimal, which takes half as long to make as a buffer.
+ * Returns the first 128 bits of a SHA-256, in hexadecimal. A string takes half as long to make as a buffer.
  * @param content document without its time.
  */
 export const hashOfContent = (content: string | Uint8Array): string =>
