@@ -146,11 +146,9 @@ function readModel(): ReadModel | null {
   return model;
 }
 
-/**
- * Explains a record. Returns null if there is no such record or no dataset, undefined after reporting an error, and
- * "gone" if a suppression removed the dataset and the next one is about to be shown.
- */
+/** Explains a record. Returns null if no dataset is shown, undefined after reporting an error (see `Explained`). */
 function explain(id: string): Explained {
+  // A suppression removed this dataset, and the next one is about to be shown.
   if (shown !== null && !existsSync(shown.path)) return "gone";
   try {
     return shown && explainPublished(shown.path, shown.generation, id);

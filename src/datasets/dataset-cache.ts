@@ -77,7 +77,7 @@ export function openCache(folder: string) {
       return path;
     },
     noteFacts,
-    /** Makes a generation the one that a server on this folder serves. Returns true if anything changed. */
+    /** Points a server on this folder at a generation. Returns true if anything changed. */
     point(generation: Generation): boolean {
       const isNoted = noteFacts(generation);
       if (readIfThere(pointer)?.trim() === generation.version) return isNoted;
@@ -128,7 +128,7 @@ export function versionsToKeep(kept: Kept): Set<string> {
   return new Set([current, before, ...next].filter((one) => typeof one === "string"));
 }
 
-/** Returns the newest two unpublished datasets that were built on the current one. More would fill the folder. */
+/** Returns the newest staged datasets built on the current one, at most 2, because more would fill the folder. */
 export function comingNext(kept: Kept): Generation[] {
   const current = kept.currentVersion();
   return [...kept.list(), ...kept.added]

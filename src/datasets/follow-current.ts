@@ -12,7 +12,7 @@ interface FollowRequest {
   /** Load of the current generation that was started in advance; null if none was. */
   ahead?: Load | null;
   onModel: (model: ReadModel, from: LoadOrder) => void;
-  /** Called when a generation cannot be served, unless the fault equals the last one. The previous generation stays. */
+  /** Called when a generation cannot be served, once per fault. The previous generation is still served. */
   onFault: (error: Error) => void;
   /** Returns monotonic milliseconds. */
   now: () => number;

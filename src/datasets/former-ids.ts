@@ -55,7 +55,7 @@ const claimants = ["gp", "principal"] as const;
 
 /**
  * Settles the ids of a source with claims. A record keeps the oldest published id that it claims, and its other
- * published ids lead to that one. An unclaimed former id leads to its target, or to the id that this now leads to.
+ * published ids lead to that one. An unclaimed former id keeps its target, and follows it to another id if necessary.
  * @param published ids published so far, with the time of their first publication. Receives missing former ids.
  * @returns every former id with the id that it leads to.
  */
@@ -107,7 +107,7 @@ const youngest = "9999";
 
 /**
  * Settles the ids of a source without claims. GPs that were merged stay merged. The id of a named GP leads to the
- * GP that replaces it, until rows name the former GP again.
+ * GP that replaces it, until rows name the replaced GP again.
  * @returns every former id with the id that it leads to.
  */
 function settleFormerIds({

@@ -36,7 +36,7 @@ import { readArrays, treeOf } from "./stored-arrays.ts";
 /** Changes that a publication made. */
 interface ReadStep {
   changes: readonly Difference[];
-  /** Returns the lines of the changes with the given numbers, in the same order. */
+  /** Returns the changes with the given numbers as lines of JSON, in the same order. */
   lines(numbers: readonly number[]): string[];
   /** Opens the records that the step removed or merged. Returns null if the dataset with them is gone or unreadable. */
   departed(): ReadModel | null;
@@ -66,7 +66,7 @@ interface JoinedSteps {
 
 /** Differing members of a record, with their values before and after. A new record has all members in `after`. */
 interface ChangedMembers {
-  /** Former values; null if the record is new, or was removed and added again and its former members are unknown. */
+  /** Former values; null if the record is new, or if it was added again and its former members are unknown. */
   before: Members | null;
   after: Members;
 }

@@ -7,7 +7,7 @@ import type { Previous } from "./previous.ts";
 /** Basis and confidence of a link by name alone. A project's state is not compared: a firm may build in others. */
 const unsure = { basis: "named_sponsor", confidence: 0.6 } as const;
 
-/** Opens the GPs of the given sources in the previous generation. */
+/** Opens a finder of GPs in the previous generation. It finds only GPs of the given sources. */
 export function openKnownGps(previous: Previous, sources: readonly string[]) {
   let index: ReadonlyMap<string, string | null> | undefined;
   const replaced = new Map<string, string>();

@@ -123,7 +123,7 @@ export function openSharedStore(
       }
     }, signal);
 
-  /** Stores the step that was written for a publication. Returns null if that fails; the publication still goes on. */
+  /** Stores the step written for a publication. Returns null if that fails. The publication goes ahead all the same. */
   async function storeStep(from: string, to: string, step: MadeStep): Promise<MadeStep | null> {
     try {
       await storing((session) => pushStep(session, steps.stepPath(from, to), from, to));

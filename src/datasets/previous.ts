@@ -51,8 +51,8 @@ export function openPrevious(generation: DatabaseSync | null) {
       return known;
     },
     /**
-     * Returns ids of GPs and principals, with the time of their first publication. Includes the ids that the generation
-     * keeps for good, and the ids of the given sources' records.
+     * Returns the ids that the generation keeps for good, and those of the given sources' GPs and principals. Each has
+     * the time of its first publication.
      */
     publishedIds(sources: readonly string[]) {
       const some = `where source in (${marksFor(sources)})`;

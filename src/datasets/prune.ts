@@ -25,7 +25,7 @@ export interface Pruned {
 }
 
 /**
- * Prunes datasets. Leaves those with unreadable facts. The caller holds the import lock.
+ * Prunes datasets. Keeps those with unreadable facts. The caller holds the import lock.
  * @throws DatasetFault if the pointer names no dataset, or one with unreadable facts: it is then unknown which datasets
  *   are needed.
  */

@@ -31,7 +31,7 @@ export function openPublications(datasetsFolder: string) {
   const indexPath = (from: string, to: string) => join(folder, `${nameOf(from, to)}.index`);
   const makeFolder = () => mkdirSync(folder, { recursive: true, mode: 0o700 });
   let made = 0;
-  /** Cached list, valid while the file and the current version stay the same. It may hold a year of publications. */
+  /** Cached list, valid while the file and the current version stay the same; null until the file is first read. */
   let known: { stamp: string; publications: readonly Publication[] } | null = null;
   /** Writes the index of a step's file, and gives the file its final name. */
   const adoptStep = (path: string, from: string, to: string) => {

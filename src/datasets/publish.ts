@@ -73,7 +73,7 @@ export interface ImportRequest extends Guards {
 
 export interface ImportResult {
   collected: Collected;
-  /** `refused`: see `refusal`; `unchanged`: no record differs from the previous generation. */
+  /** `unchanged` if no record differs from the previous generation, `refused` for the reason in `refusal`. */
   outcome: "built" | "unchanged" | "refused";
   refusal: Refusal | null;
   sourceSize: SourceSize;

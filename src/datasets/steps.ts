@@ -159,7 +159,7 @@ export interface Next {
 
 /**
  * Writes the step from the current generation to another, unless it exists. Returns null if no step is needed or the
- * step cannot be written. The publication still goes on: without a step, clients that follow changes read all records
+ * step cannot be written. The publication goes ahead without a step: clients that follow changes then read all records
  * again.
  */
 export async function stepTo(
@@ -248,7 +248,7 @@ function writeStep(path: string, from: Side & { hash: string | null }, to: Side)
 
 /**
  * Returns a difference as a line of NDJSON, without the line end.
- * @param options `isWhole`: true to add the whole record, or its last state if it is gone. Steps do without.
+ * @param options `isWhole`: true to add the whole record, or its last state if it is gone; false for a step.
  */
 export function lineOf(one: Difference, comparison: Comparison, { isWhole = false } = {}): string {
   const { change, kind, id, into } = one;

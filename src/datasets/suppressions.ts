@@ -19,7 +19,7 @@ export const listSuppressions = (database: ControlDatabase): Promise<Suppression
 const actions = ["suppression.added", "suppression.removed"] as const;
 
 /**
- * Adds an unapplied suppression. Adds only its GPs if an equal one exists, and marks that one as unapplied.
+ * Adds an unapplied suppression. Adds its GPs to an equal one instead if there is one, and marks that as unapplied.
  * @param given suppression. Its GPs are kept, and so is its number if that was never used.
  * @returns the number of the added suppression, or of the equal one.
  */

@@ -1,4 +1,4 @@
-/** Keeps the texts of many records outside the heap, in which the garbage collector would often copy and scan them. */
+/** Keeps the texts of many records in packs: large buffers that the garbage collector neither copies nor scans. */
 import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { free } from "./stored-arrays.ts";
 
