@@ -1,4 +1,5 @@
 /** Reads the types of openapi.json as declarations, which write-types.ts writes in each client's language. */
+
 interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -46,7 +47,7 @@ interface Member {
 }
 
 export type Declaration = { name: string; description: string | undefined } &
-  /** An object. Its members include those of its `base`. If `isOpen`, it may have members besides those listed. */
+  /** An object. Its members include those of its `base`. It may have members besides those listed if `isOpen`. */
   (
     | { is: "object"; members: Member[]; base?: string; isOpen?: true }
     /** Current values. A minor version of the API may add others. */
@@ -92,7 +93,7 @@ const others = ["RecordChange", "ExportedDataset", "Explanation", "ParameterFaul
 
 const pascal = (name: string) =>
   name.replaceAll(/(?:^|[-_/])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-/** Returns the name of an entry of a list. A status and a basis are singular already. */
+/** Returns the singular of a list's name. `status` and `basis` are singular already. */
 const singular = (name: string) => name.replace(/(?<![uis]|ie)s$/, "").replace(/ies$/, "y");
 
 /** Returns the types of operations, exports, explanations and errors. @param description text of openapi.json. */
@@ -109,7 +110,7 @@ export function readTypes(description: string): ApiTypes {
     return record in schemas ? record : owner;
   };
 
-  /** Declares a type under its own name, with the owner's in front if another type has that name. */
+  /** Declares a type under its own name. The owner's name goes in front if that name is taken or ambiguous. */
   const declare = (owner: string, member: string, one: Declaration): Type => {
     const own = nameIn(owner, member) ?? names[member] ?? pascal(member);
     const owned = wholeOf(owner) + own;

@@ -105,7 +105,7 @@ export function changeAccount(
 /**
  * Renames an account.
  * @throws DomainError `refused` if the actor is not an owner, `invalid` for an unusable name, or `conflict` for
- *   a taken one.
+ *   a taken name or a closed account.
  */
 export async function renameAccount(
   control: ControlStore,
@@ -264,7 +264,7 @@ export const accountJson = ({ id, name, quotas, plan, suspendedAt, createdAt }: 
   created_at: createdAt,
 });
 
-/** Finds the account with this id, or with this name in any letter case. */
+/** Returns the account with this id, or with this name in any letter case. Returns undefined if there is none. */
 export async function findAccount(
   database: ControlDatabase,
   idOrName: string,

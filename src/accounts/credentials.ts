@@ -43,9 +43,9 @@ const nobody: Address = { email: "", folded: "" };
 
 /**
  * Makes a link to sign up or to choose a new password. The work is the same for known and unknown addresses, so that
- * only the mail's reader learns the difference. For a known address the link is always for a new password. It then goes
- * to the stored address, because the typed one folds to the same string but may lead to somebody else's mail.
- * @returns `isKnown` and the link. If the address is unknown, a link for a new password must not be sent.
+ * only the mail's reader learns the difference. The link for a known address is always for a new password. It goes to
+ * the stored address, because the typed one folds to the same string but may be somebody else's mailbox.
+ * @returns `isKnown` and the link. A link for a new password must not be sent if the address is unknown.
  * @throws DomainError `invalid` if the text is not an address, or TooOften.
  */
 export async function requestLink(
@@ -205,8 +205,8 @@ export async function completeReset(
 }
 
 /**
- * Makes a link that proves a new address. If somebody else has the address, there is no link: `isKnown` is true,
- * `email` is the address as that person wrote it, and `token` is empty. The response must not reveal this.
+ * Makes a link that proves a new address. Makes none if somebody else has the address: `isKnown` is true, `email` is
+ * the address as that person wrote it, and `token` is empty. The response must not reveal this.
  * @throws as `confirmPassword` does, or DomainError `invalid` if the text is not an address.
  */
 export async function requestAddressChange(

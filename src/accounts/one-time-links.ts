@@ -63,7 +63,7 @@ export async function makeLink(
 }
 
 /**
- * Uses up a link in the transaction of the change that it allows. If the change fails, the link still works.
+ * Uses up a link in the transaction of the change that it allows. The link still works if the change fails.
  * @throws LinkFault, also for a link of another kind.
  */
 export async function useLink(

@@ -6,7 +6,7 @@ import { makeId } from "#store/random-text.ts";
 
 export type Person = ReturnType<typeof personOf>;
 
-/** Finds a person by address, in any letter case. */
+/** Returns the person with this address, in any letter case. Returns undefined if there is none. */
 export async function findPerson(
   database: ControlDatabase,
   address: string,
@@ -114,7 +114,7 @@ export function readAddress(text: string): Address {
   return { email, folded: foldAddress(email) };
 }
 
-/** Folds a string as an address: trimmed, NFC, lower case, and the domain as in the DNS. */
+/** Returns an address in its folded form: trimmed, NFC, in lower case, and with the domain as in the DNS. */
 export function foldAddress(text: string): string {
   const folded = text.normalize("NFC").trim().toLowerCase().normalize("NFC");
   const at = folded.lastIndexOf("@");

@@ -107,7 +107,7 @@ export async function switchAccount(
   });
 }
 
-/** Records when a session was used. If the store refuses, the request continues, and the next one tries again. */
+/** Records when a session was used. Ignores a refusal by the store, because the next request tries again. */
 async function markSeen(control: ControlStore, id: string, now: number): Promise<void> {
   const seen_at = new Date(now).toISOString();
   try {

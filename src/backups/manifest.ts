@@ -148,7 +148,7 @@ function filesFault(manifest: Manifest): string | undefined {
   return found.size < files.length ? "names a file twice" : undefined;
 }
 
-/** Lists the paths of the steps in a backup. Publications of a dataset after the same predecessor share a step. */
+/** Lists the paths of the steps in a backup. A dataset published twice after the same predecessor has only one step. */
 export const stepPaths = (publications: readonly Publication[]): Set<string> =>
   new Set(
     publications.flatMap(({ from, version, step }) =>

@@ -200,7 +200,7 @@ async function storeDatasets(session: PostgresSession, folder: string): Promise<
   const noted = publications.list(current);
   for (const { from, version, step } of noted) {
     if (step === null) continue;
-    // If a dataset was published twice after the same predecessor, both publications have the same step.
+    // Both publications of a dataset that was published twice after the same predecessor have the same step.
     const isNew = await pushStep(session, publications.stepPath(from!, version), from!, version);
     if (isNew) await checkFile(session, stepName(from!, version));
   }

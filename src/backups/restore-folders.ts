@@ -7,8 +7,8 @@ import { syncPath } from "#store/whole-file.ts";
 /** Name of the folder in which a restore is prepared. A leftover means nothing; the next restore removes it. */
 export const draftFolder = ".restore-draft";
 /**
- * Name of the folder once the restore is committed. The next process that opens the data folder completes the restore
- * if this one is killed after that.
+ * Name of the folder once the restore is committed. A restore that is killed later is completed by the next process
+ * that opens the data folder.
  */
 export const decidedFolder = ".restore";
 

@@ -57,7 +57,7 @@ export interface RestoreOrder {
 
 export interface FolderOrder extends RestoreOrder {
   dataDir: string;
-  /** True if existing data may be replaced. It is then moved aside. */
+  /** True to move existing data aside, false to refuse a folder that has some. */
   mayReplace: boolean;
 }
 
@@ -70,8 +70,8 @@ export interface Restored extends ReturnType<typeof reportOf> {
 }
 
 /**
- * Restores a backup. The folder stays as it was until everything is prepared. The next process that opens the folder
- * completes the restore if this one is killed after that; see `finishRestore`.
+ * Restores a backup. The folder stays as it was until everything is prepared. A restore that is killed later is
+ * completed by the next process that opens the folder; see `finishRestore`.
  * @throws BackupFault if the backup or the folder does not allow it, StoreFault `busy` if the folder is in use.
  */
 export async function restoreBackup(order: FolderOrder): Promise<Restored> {
@@ -249,7 +249,7 @@ async function readBack(prepared: Prepared, folder: string, dataDir: string, now
   };
 }
 
-/** Returns what restores into folders and databases both report. @param restored facts after the restore or trial. */
+/** Returns the report that all restores and trials share. @param restored facts after the restore or trial. */
 export function reportOf(
   { manifest, present, backup }: Prepared,
   restored: ControlFacts,

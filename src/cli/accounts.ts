@@ -304,7 +304,7 @@ export const accountCommands = family("accounts", "create accounts and change wh
   resetLink,
 ]);
 
-/** Words that `--changes` takes, each with its value in the store. */
+/** Words that `--changes` takes, each with its value in a plan. */
 const changesOf = { yes: true, no: false, default: null } as const;
 const accesses = Object.keys(changesOf) as (keyof typeof changesOf)[];
 const accessOf = ({ changes }: Plan) => accesses.find((one) => changesOf[one] === changes)!;

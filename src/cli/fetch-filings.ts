@@ -40,7 +40,7 @@ const spacingMilliseconds = 125;
 const pauseMilliseconds = 1000;
 /** Time for which a failed request to one address is repeated, in ms. */
 const patienceMilliseconds = 600_000;
-/** Longest time for one answer with its body, in ms. Node itself gives up after 5 minutes without a byte. */
+/** Longest time to receive a whole answer, in ms. Node itself gives up after 5 minutes without a byte. */
 const answerMilliseconds = 1_800_000;
 /** Statuses of a server that limits requests or is unavailable for a while. */
 const passing = [403, 429, 503];

@@ -12,7 +12,7 @@ import { firstLines, onOneLine } from "./output.ts";
 
 export type FilingsSummary = Awaited<ReturnType<typeof openFilings>>["summary"];
 
-/** Counts by kind of record. `records` counts all, a member's name only those with a value in that member. */
+/** Counts by kind of record. `records` counts all of them; a member's name counts those with a value in it. */
 type Filled = Record<string, Record<string, number>>;
 
 interface FilingsOrder {
@@ -47,7 +47,7 @@ export async function openFilings(
   const { recordsOf } = await import("#sponsors/records.ts");
   const { draftName } = await import("#datasets/catalogue.ts");
   const { mintId } = await import("#datasets/draft-record.ts");
-  // Named like the draft, so that after a kill the next command under the lock removes the file.
+  // Named like the draft, so that the next command under the import lock removes a file left by a killed import.
   const scratchFile = join(folder, `${draftName}.filings`);
   const salt = randomBytes(16).toString("hex");
   const onRow = (rows: number) => show(rows, "rows read");

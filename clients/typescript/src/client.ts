@@ -22,9 +22,9 @@ type RecordAt<At extends Path> = Operations[At]["answer"]["data"][number];
 
 export interface ListOptions extends RequestOptions {
   /**
-   * Reaction to a dataset published between two pages, which then do not form one list. `fail`, the default, throws a
-   * VersionChangedError. `restart` begins again at the first page, up to 10 times, so some records come twice. It waits
-   * before each restart but the first.
+   * Reaction to a dataset published between two pages, since pages of two datasets form no list. `fail`, the default,
+   * throws a VersionChangedError. `restart` begins again at the first page, up to 10 times, so some records come twice.
+   * It waits before each restart but the first.
    */
   onVersionChange?: "fail" | "restart";
 }

@@ -11,7 +11,7 @@ export interface ClientOptions {
   waitMaxSeconds?: number;
   /** Maximum number of retries after a 429, 502, 503, 504 or network error; 5 by default, 0 for none. */
   retriesMax?: number;
-  /** Longest time for a try with its body, in seconds; 30 by default. For a file, longest time without new bytes. */
+  /** Longest time to receive a whole answer, in seconds; 30 by default. For a file, longest time without new bytes. */
   timeoutSeconds?: number;
   /** Cache of answers with their ETags, so that unchanged ones are not sent again. A `Map` will do. None by default. */
   cache?: AnswerCache;
@@ -435,7 +435,7 @@ function waitFor(error: ProblemError, headers: Headers, attempt: number): number
   return retryAfterSeconds(headers) ?? said;
 }
 
-/** Returns the seconds of `Retry-After`, or until its date (RFC 9110 §10.2.3). Returns undefined if it has neither. */
+/** Returns the seconds in `Retry-After` or until its date (RFC 9110 §10.2.3). Returns undefined if it has neither. */
 function retryAfterSeconds(headers: Headers): number | undefined {
   const value = headers.get("retry-after") ?? "";
   if (/^\d+$/.test(value)) return Number(value);
@@ -459,7 +459,7 @@ function unexpected(address: string, { status, type, headers }: Response): strin
   return `${address} answered ${status} with ${contentType}, which gp-records never does: is baseUrl the address of the service?`;
 }
 
-/** Reads quotas such as `"minute";r=57;t=48`, with the numbers of their policies. */
+/** Returns the quotas in `ratelimit`, such as `"minute";r=57;t=48`, with the limits that `ratelimit-policy` gives. */
 function quotaOf(headers: Headers): QuotaPolicy[] {
   const policies = headers.get("ratelimit-policy") ?? "";
   const left = headers.get("ratelimit") ?? "";
