@@ -144,7 +144,7 @@ function cleanAccountName(name: string): string {
   return cleaned;
 }
 
-/** Refuses another account's name. @param own number of the account being renamed. @throws DomainError `conflict`. */
+/** Refuses a taken name. @param own number of the account being renamed, if any. @throws DomainError `conflict`. */
 async function refuseTakenName(
   database: ControlDatabase,
   name: string,

@@ -19,7 +19,7 @@ interface View {
 /**
  * Follows a view.
  * @returns the view's id, and the secret of its feed. Show the secret once, because only its digest is stored.
- * @throws DomainError `refused` if the actor is no member or the plan excludes changes, `conflict` at 100 views.
+ * @throws DomainError `refused` if the actor is not a member or the plan excludes changes, `conflict` at 100 views.
  */
 export function followView(
   control: ControlStore,
@@ -48,7 +48,7 @@ export function followView(
 
 /**
  * Stops following a view. Its feed stops working at once.
- * @throws DomainError `refused` if the actor is no member, `not_found` if the account follows no such view.
+ * @throws DomainError `refused` if the actor is not a member, `not_found` if the account does not follow the view.
  */
 export function unfollowView(
   control: ControlStore,

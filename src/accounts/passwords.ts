@@ -53,7 +53,7 @@ export function openPasswords(options: Partial<typeof usualOptions> = {}) {
 
   return {
     /**
-     * Runs `work` once fewer than `runningMax` calls are running.
+     * Runs `work` as soon as fewer than `runningMax` calls are running.
      * @throws DomainError `busy` at once, without running `work`, if too many are waiting for a sender of this trust.
      */
     async inTurn<R>(work: (hasher: Hasher) => Promise<R>, trust: Trust = "failed"): Promise<R> {

@@ -19,7 +19,7 @@ import { controlFile } from "#store/sqlite-file.ts";
 
 /**
  * A key, account, person or right that ended. The kinds of endings:
- * - `revoked`: a key; `expires`: a key that got an earlier expiry, which may lie ahead
+ * - `revoked`: a key; `expires`: a key that was given an earlier expiry, perhaps in the future
  * - `suspended`, `closed`: an account
  * - `deleted`, `password`: a person who was deleted, or whose password was changed
  * - `unfollowed`: a view whose feed was stopped

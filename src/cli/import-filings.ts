@@ -34,7 +34,7 @@ const v8Flags = ["--no-allocation-site-pretenuring", "--heap-growing-percent=20"
 
 /**
  * Reads and resolves filings.
- * @returns their entries, which are made on demand, and a summary. The caller calls `close`.
+ * @returns the entries, made on demand, and a summary. The caller must call the returned `close`.
  * @throws ImportFault if a path does not exist or cannot be read, or a file is damaged.
  */
 export async function openFilings(
@@ -88,7 +88,7 @@ export async function openFilings(
   }
 }
 
-/** Yields entries, and counts their records and filled members. @param done called after the last, to free the rows. */
+/** Yields entries, and counts their records and filled members. @param done called at the end, to free the rows. */
 function* counting(entries: Iterable<SourceEntry>, filled: Filled, done: () => void) {
   for (const entry of entries) {
     for (const { record, id: _, ...given } of entry.records) {

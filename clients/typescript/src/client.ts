@@ -119,7 +119,7 @@ export interface StepHead {
 /** Maximum number of restarts of a listing. Datasets published faster than they are read would restart it for ever. */
 const restartsMax = 10;
 
-/** Number of changes per request. Up to 100 count as one request, which every quota allows. */
+/** Number of changes per request. A request for up to 100 counts only once, so that it fits into any quota. */
 const stepPart = 100;
 
 /** Creates a client. @throws TypeError if the address or the key cannot be sent. */
