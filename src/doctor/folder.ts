@@ -9,17 +9,19 @@ export const dataFolder: Check = {
 };
 
 function judgeFolder(dataDir: string): Finding {
-  const stats = statSync(dataDir, { throwIfNoEntry: false });
-  const above = nearestFolder(dataDir);
-  if (stats === undefined)
-    return isWritable(above)
+  const place = nearest(dataDir);
+  if (!statSync(place).isDirectory())
+    return fail(
+      `DATA_DIR is ${dataDir}, but ${place} is not a folder`,
+      "Name a folder with DATA_DIR.",
+    );
+  if (place !== dataDir)
+    return isWritable(place)
       ? ok(`${dataDir} does not exist yet; the first import or start creates it`)
       : fail(
-          `${dataDir} does not exist, and this user may not create it in ${above}`,
+          `${dataDir} does not exist, and this user may not create it in ${place}`,
           `As root, create it for the user who runs gp-records: install -d -m 0700 -o USER ${dataDir}`,
         );
-  if (!stats.isDirectory())
-    return fail(`DATA_DIR names ${dataDir}, which is not a folder`, "Name a folder with DATA_DIR.");
   if (isWritable(dataDir)) return ok(`${dataDir} exists and can be written to`);
   return fail(
     `this user may not read, write and search ${dataDir}`,
@@ -27,12 +29,9 @@ function judgeFolder(dataDir: string): Finding {
   );
 }
 
-/** Returns the folder itself if it exists, otherwise the nearest existing folder above it. */
-function nearestFolder(path: string): string {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-    ? path
-    : nearestFolder(dirname(path));
-}
+/** Returns the path itself if anything is there, otherwise the nearest existing path above it. */
+const nearest = (path: string): string =>
+  statSync(path, { throwIfNoEntry: false }) === undefined ? nearest(dirname(path)) : path;
 
 function isWritable(folder: string): boolean {
   try {
@@ -93,7 +92,7 @@ const fuse = 0x65735546;
 /** Check of the kind of file system, because SQLite's locks cannot be trusted across a network. */
 export const fileSystem: Check = {
   name: "file system",
-  look: ({ dataDir }) => [judgeFileSystem(dataDir, statfsSync(nearestFolder(dataDir)).type)],
+  look: ({ dataDir }) => [judgeFileSystem(dataDir, statfsSync(nearest(dataDir)).type)],
 };
 
 /** Judges a file system. @param type number from statfs, which identifies a file system only on Linux. */
@@ -118,7 +117,7 @@ const serverBytes = 64 * 1024 ** 2;
 export const disk: Check = {
   name: "disk",
   look({ dataDir }) {
-    const { bavail, bsize } = statfsSync(nearestFolder(dataDir));
+    const { bavail, bsize } = statfsSync(nearest(dataDir));
     return [judgeSpace(dataDir, bavail * bsize)];
   },
 };

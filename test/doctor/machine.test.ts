@@ -115,11 +115,13 @@ test("ports that a running gp-records holds are no fault", async (t) => {
   }
 });
 
-test("a file in place of the folder is named", async (t) => {
+test("a file in place of the folder, or above it, is named", async (t) => {
   const file = join(temporaryFolder(t), "file");
   writeFileSync(file, "");
   const { found, mend } = await finding("fail", dataFolder, file);
-  assert.equal(found, `DATA_DIR names ${file}, which is not a folder`);
+  assert.equal(found, `DATA_DIR is ${file}, but ${file} is not a folder`);
+  const below = await finding("fail", dataFolder, join(file, "a", "data"));
+  assert.match(below.found, new RegExp(`, but ${RegExp.escape(file)} is not a folder$`));
   assert.match(mend, /DATA_DIR/);
   chmodSync(file, 0o644);
   await finding("ok", modes, file);
