@@ -39,7 +39,7 @@ export interface DatasetList {
   findReadable(version: string): Generation | null;
   /** Returns the current version; null without a pointer. @throws DatasetFault if the pointer names no version. */
   currentVersion(): string | null;
-  /** Returns the current generation; null without a pointer. @throws DatasetFault like `find` and `currentVersion`. */
+  /** Returns the current generation; null without a pointer. @throws as `find` and `currentVersion` do. */
   current(): Generation | null;
 }
 
@@ -96,7 +96,7 @@ export function openCatalogue(folder: string) {
   };
   /**
    * Makes a change, and finishes or undoes it if it fails. The pointer moves last and decides whether a publication
-   * took effect. The draft's facts tell what to undo.
+   * took effect. The draft's facts show what to undo.
    */
   const confirmed = (change: () => void) => {
     try {
@@ -211,7 +211,7 @@ export const draftName = ".draft.sqlite";
 export const draftTextsName = ".draft.sqlite.texts";
 /**
  * Name of the file that holds a dataset's facts while the dataset gets its final name or is first published. It is
- * written first and disappears last, so it tells how to finish or undo an interrupted change.
+ * written first and disappears last, so it shows how to finish or undo an interrupted change.
  */
 const draftFactsName = ".draft.json";
 
@@ -244,7 +244,7 @@ function findUnconfirmed(folder: string): Generation | null {
   return isUnconfirmed ? facts : null;
 }
 
-/** Finishes or undoes an interrupted change. Changes nothing if the pointer has to decide but is damaged. */
+/** Finishes or undoes an interrupted change. Changes nothing if that depends on a damaged pointer. */
 function settleDraft(folder: string): void {
   if (!existsSync(join(folder, draftFactsName))) return;
   const facts = readDraftFacts(folder);

@@ -28,7 +28,7 @@ export function isUnchanged(
 }
 
 /**
- * Returns the hash of a dataset. It covers format and fold too, so equal records in another format have another hash.
+ * Returns the hash of a dataset. It covers format and fold too, so equal records in another format hash differently.
  * @param contentHash hexadecimal SHA-256 over the hashes of all documents in order.
  */
 export function datasetHash(contentHash: string): string {

@@ -148,7 +148,7 @@ function explained(
 
 /**
  * Explains a record of a published file. Returns null if no GP, principal or project has the id.
- * @throws DatasetFault if the file cannot be read, or the content read is not the published one.
+ * @throws DatasetFault if the file cannot be read, or its content is not what was published.
  */
 export function explainPublished(
   path: string,

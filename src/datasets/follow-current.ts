@@ -12,7 +12,7 @@ interface FollowRequest {
   /** Load of the current generation that was started in advance; null if none was. */
   ahead?: Load | null;
   onModel: (model: ReadModel, from: LoadOrder) => void;
-  /** Called when a generation cannot be served, once per fault. The previous generation is still served. */
+  /** Called when a generation cannot be served, but not again for the same fault. The previous one is still served. */
   onFault: (error: Error) => void;
   /** Returns monotonic milliseconds. */
   now: () => number;
@@ -21,7 +21,7 @@ interface FollowRequest {
 /** Time between checks of the pointer, in ms. A new dataset must be noticed within 1 s. */
 const lookEveryMilliseconds = 500;
 
-/** Time until a failed load is retried, in ms. The cause of a failure may pass, such as too little memory. */
+/** Time until a failed load is retried, in ms. The cause, such as too little memory, may be gone by then. */
 export const tryAgainMilliseconds = 60_000;
 
 /** Time after which a replaced dataset is freed, in ms. The turn that takes over the new one is already long. */

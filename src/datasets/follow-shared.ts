@@ -19,7 +19,7 @@ import type { SharedStore } from "./postgres.ts";
 import { openPublications } from "./publications.ts";
 
 export interface FollowOrder {
-  /** `DATABASE_URL`. */
+  /** URL of the database (DATABASE_URL). */
   url: string;
   folder: string;
   /** True to fetch pinned datasets too. */
@@ -101,7 +101,7 @@ export function startFollowing(request: Omit<FollowOrder, "id"> & Listener) {
     wanted: () => wanted,
     /**
      * Returns the seconds since this server was last known to serve the wanted version, or since following started if
-     * it never was. Returns 0 if they are fewer than 2.
+     * it never served that version. Returns 0 for less than 2 s.
      */
     behindSeconds(): number {
       const behind = now() - agreedAt;
@@ -140,7 +140,7 @@ interface FollowRequest extends Pick<FollowOrder, "fetchesPinned">, Listener {
 const lookEveryMilliseconds = 500;
 
 /**
- * Wait after a first failed fetch, in ms. It doubles with each further failure in a row, up to 60 s. It starts over
+ * Wait after the first failed fetch, in ms. It doubles with each further failure in a row, up to 60 s, and is reset
  * when the datasets change.
  */
 const firstRetryMilliseconds = 1000;

@@ -175,7 +175,7 @@ export const formerIdsOf = (
 ): ReadonlyMap<string, readonly string[]> =>
   Map.groupBy([...leads.keys()].toSorted(), (id) => leads.get(id)!);
 
-/** Notes that a record claims an id. @returns words for both records if another claims it too, otherwise null. */
+/** Notes that a record claims an id. @returns a phrase that names both if another claims it too, else null. */
 function claim(
   claimedBy: Map<string, DraftRecord>,
   id: string,

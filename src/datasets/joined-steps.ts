@@ -170,7 +170,7 @@ export function openChangesReader(folder: string) {
     /** Lists publications, oldest first. @param served version that is served. */
     list: (served: string): readonly Publication[] => publications.list(served),
     gather,
-    /** Gathers like `gather`, but omits records whose changes cancel out: added and removed again, or changed back. */
+    /** Gathers changes as `gather` does, but omits records whose changes cancel out: added and removed, or changed back. */
     async join(...order: Parameters<typeof gather>): Promise<JoinedSteps> {
       const { changes, gaps } = await gather(...order);
       return { changes: withoutReturned(changes), gaps };
@@ -295,7 +295,7 @@ interface Row {
 }
 
 /**
- * Opens a small dataset of the records that a step removed or merged, with GPs and signals that queries for them need.
+ * Opens a small dataset of the records that a step removed or merged, plus GPs and signals needed to query them.
  * @param path file of the dataset before the step. @throws DatasetFault if it cannot be read.
  */
 function openDeparted(path: string, changes: readonly Difference[]): ReadModel {

@@ -43,11 +43,11 @@ export interface SharedStore extends OpenStore {
   /** Records a running server. A dataset that it cannot read is then published only by force. */
   noteServer(instance: Instance): Promise<void>;
   forgetServer(id: string): Promise<void>;
-  /** Opens a version like any store. @param signal signal that breaks off the fetch of its file. */
+  /** Opens a version. @param signal signal that breaks off the fetch of its file. */
   open(version: string, signal?: AbortSignal): Promise<string>;
   /**
    * Fetches a step into a new file.
-   * @param signal breaks off the fetch.
+   * @param signal signal that breaks off the fetch.
    * @throws DatasetFault that names what is missing or damaged.
    */
   pullStep(path: string, from: string, to: string, signal?: AbortSignal): Promise<void>;
@@ -392,7 +392,7 @@ const noteServerSql = `
   values ($1, $2, $3, now(), $4, $5, $6)
   on conflict (id) do update set seen_at = now(), served = excluded.served`;
 
-/** Returns SQL that removes datasets by deleting their files. @param versions a parameter, or a query for versions. */
+/** Returns SQL that removes datasets by deleting their files. @param versions `$1`, or a subquery for versions. */
 const removeSql = (versions: string) => `
   with gone as (delete from dataset_file where name in (${versions}) returning name)
   ${raiseChange} where exists (select from gone)`;

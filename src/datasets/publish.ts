@@ -62,7 +62,7 @@ export interface ImportRequest extends Guards {
   isStaged?: boolean;
   /** People to keep out of the dataset. */
   suppressions: readonly Suppression[];
-  /** Remembers GPs that suppressions newly cover through a limit. Called if there are any, except in a dry run. */
+  /** Remembers GPs that a suppression's limit covers for the first time. Called if there are any, except in a dry run. */
   rememberGps: (covered: CoveredGps) => Promise<unknown>;
   nowMilliseconds: number;
   /** Returns figures to keep with the dataset. Called after all entries have been read. */
@@ -321,7 +321,7 @@ interface Guards {
   allowsEmpty?: boolean;
 }
 
-/** Numbers of the source's records before and after an import. */
+/** Counts of the source's records before and after an import. */
 interface SourceSize {
   before: number;
   now: number;
