@@ -170,7 +170,7 @@ export function openChangesReader(folder: string) {
     /** Lists publications, oldest first. @param served version that is served. */
     list: (served: string): readonly Publication[] => publications.list(served),
     gather,
-    /** Gathers changes as `gather` does, but omits records whose changes cancel out: added and removed, or changed back. */
+    /** Gathers changes as `gather` does. Omits records whose changes cancel out: added and removed, or changed back. */
     async join(...order: Parameters<typeof gather>): Promise<JoinedSteps> {
       const { changes, gaps } = await gather(...order);
       return { changes: withoutReturned(changes), gaps };

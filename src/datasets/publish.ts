@@ -62,7 +62,7 @@ export interface ImportRequest extends Guards {
   isStaged?: boolean;
   /** People to keep out of the dataset. */
   suppressions: readonly Suppression[];
-  /** Remembers GPs that a suppression's limit covers for the first time. Called if there are any, except in a dry run. */
+  /** Remembers GPs that a suppression's limit newly covers. Called if there are any, except in a dry run. */
   rememberGps: (covered: CoveredGps) => Promise<unknown>;
   nowMilliseconds: number;
   /** Returns figures to keep with the dataset. Called after all entries have been read. */
