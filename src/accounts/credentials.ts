@@ -83,7 +83,7 @@ interface Completion {
 }
 
 /**
- * Creates a person and an account that the person owns, or neither, and signs the person in.
+ * Creates a person and an account that the person owns, in one transaction, and signs the person in.
  * @throws LinkFault, or DomainError `invalid` for the password or the name, `conflict` if somebody has signed up with
  *   the address meanwhile, or `busy`.
  */
@@ -205,8 +205,8 @@ export async function completeReset(
 }
 
 /**
- * Makes a link that proves a new address. Makes none if somebody else has the address: `isKnown` is true, `email` is
- * the address as that person wrote it, and `token` is empty. The response must not reveal this.
+ * Makes a link that proves a new address, unless somebody else has the address. In that case `isKnown` is true, `email`
+ * is the address as that person wrote it, and `token` is empty. The response must not reveal this.
  * @throws as `confirmPassword` does, or DomainError `invalid` if the text is not an address.
  */
 export async function requestAddressChange(

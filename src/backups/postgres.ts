@@ -200,7 +200,7 @@ async function storeDatasets(session: PostgresSession, folder: string): Promise<
   const noted = publications.list(current);
   for (const { from, version, step } of noted) {
     if (step === null) continue;
-    // Both publications of a dataset that was published twice after the same predecessor have the same step.
+    // A dataset published twice after the same predecessor has two publications with the same step.
     const isNew = await pushStep(session, publications.stepPath(from!, version), from!, version);
     if (isNew) await checkFile(session, stepName(from!, version));
   }

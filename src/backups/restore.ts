@@ -249,7 +249,7 @@ async function readBack(prepared: Prepared, folder: string, dataDir: string, now
   };
 }
 
-/** Returns the report that all restores and trials share. @param restored facts after the restore or trial. */
+/** Returns what `Restored` has for folders and databases alike. @param restored facts after the restore or trial. */
 export function reportOf(
   { manifest, present, backup }: Prepared,
   restored: ControlFacts,

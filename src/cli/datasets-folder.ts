@@ -1,4 +1,4 @@
-/** Opens an installation's datasets to read them, or to change them under a lock. Words the errors of its folders. */
+/** Opens an installation's datasets to read or to change them. Puts errors of its folders into words. */
 import { join } from "node:path";
 import { finishRestore } from "#backups/restore-folders.ts";
 import { readConfig } from "#config.ts";

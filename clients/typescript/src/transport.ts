@@ -66,7 +66,7 @@ export interface Transport {
   getData(path: string, options?: RequestOptions): Promise<object>;
   /** Yields the bytes of a file as they arrive. Resumes a lost connection at the next byte if the file is unchanged. */
   getFile(path: string, options?: RequestOptions): AsyncGenerator<Uint8Array, void, undefined>;
-  /** Waits as long as before another try after `attempt` failed ones. */
+  /** Waits for the time that a request would wait after this failed try, counted from 1. */
   pause(attempt: number, options?: RequestOptions): Promise<void>;
 }
 
@@ -230,7 +230,7 @@ export function openTransport(options: ClientOptions): Transport {
         const response = await send(address, headers, deadline);
         const { status } = response;
         if (status === 200 || status === 206) {
-          // A proxy that compresses the whole file, but no range of it, weakens the tag of the former.
+          // A proxy may compress only whole files, not ranges. The tag of a whole file is then weak.
           const etag = response.headers.get("etag")?.replace(/^W\//, "");
           if (etag === undefined || etag !== (tag ?? etag))
             failure = anotherFile(address, response, requestId);
