@@ -219,7 +219,9 @@ const writer = {
   /** Copies `length` bytes of the documents, from the offset `from`. */
   copy(from: number, length: number): void {
     if (end + length > block.length) enlarge(length);
-    source.copy(block, end, from, from + length);
+    // Node 24, on which the library runs, would copy from the offset modulo 2^32.
+    if (from < 2 ** 32) source.copy(block, end, from, from + length);
+    else block.set(source.subarray(from, from + length), end);
     end += length;
   },
   /** Returns the body, which is a slice of a shared block. Copy it to keep it for long. */

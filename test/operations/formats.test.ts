@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
@@ -9,6 +10,7 @@ import { recordColumns } from "#records/columns.ts";
 import { recordKinds } from "#records/kinds.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { gp, principal, project, signal } from "../datasets/published.ts";
+import { hasOutside, outsideCommand } from "../outside/outside.ts";
 import { cast } from "../support/cast.ts";
 import { modelOf } from "../support/dataset.ts";
 import { heapBytes } from "../support/heap-bytes.ts";
@@ -163,8 +165,17 @@ test("a dataset whose GPs were answered is freed once nothing refers to it", asy
     pageOf(model, "/fetch-gp", "gp_name=stone");
     return new WeakRef(model.parts.documents.gp);
   });
-  // A WeakRef keeps its target until the current turn of the event loop ends.
   await setImmediate();
   heapBytes();
   assert.ok(documents.deref() === undefined);
+});
+
+test("a document beyond 4 GiB is read on the library's Node, too", (t) => {
+  if (!hasOutside(t, "node-24")) return;
+  const program = `import { recordText } from "#operations/page.ts";
+const bytes = new Uint8Array(2 ** 32 + 2).fill(0x40, 2 ** 32), project = { bytes, starts: [2 ** 32], lengths: [2] };
+process.stdout.write(recordText({ documents: { project } }, "project", 0, true));`;
+  const args = ["--input-type=module", "--eval", program];
+  const { stdout, stderr } = spawnSync(outsideCommand("node"), args, { encoding: "utf8" });
+  assert.equal(stdout, "@@", stderr);
 });
