@@ -102,19 +102,17 @@ test("a proxy that cannot reach the service is waited for, as it says", async (t
   const { baseUrl } = await scripted(t, [
     answers.html(503, { "retry-after": "7" }),
     answers.html(503, { "retry-after": inAMinute }),
-    answers.html(502),
+    answers.html(502, { "retry-after": "0.5" }),
     answers.html(429, { "retry-after": "4" }),
     answers.html(503, { "retry-after": asWritten }),
-    answers.html(503, { "retry-after": "0.5" }),
     answers.page,
   ]);
-  const result = await client.do({ ...fetchSignals, options: { baseUrl, key, retriesMax: 6 } });
+  const result = await client.do({ ...fetchSignals, options: { baseUrl, key } });
   assert.equal(result.value?.pagination.total, 0, result.trace);
-  const [first, second, third, fourth, fifth, sixth] = result.waits.map(({ seconds }) => seconds);
+  const [first, second, third, fourth, fifth] = result.waits.map(({ seconds }) => seconds);
   assert.deepEqual([first, fourth], [7, 4]);
   for (const dated of [second!, fifth!]) assert.ok(dated > 0 && dated <= 60, `${dated}`);
   assert.ok(third! >= 1 && third! <= 2, `${third}`);
-  assert.ok(sixth! >= 8 && sixth! <= 16, `${sixth}`);
 });
 
 testOnce(
@@ -131,17 +129,6 @@ testOnce(
     }
   },
 );
-
-testOnce("a time that is too long for a timer is not taken for none", async (t) => {
-  const late = (response: ServerResponse) => void setTimeout(answers.page, 50, response);
-  const inAMonth = answers.html(503, { "retry-after": "2592000" });
-  const { baseUrl, headers } = await scripted(t, [late, inAMonth, answers.page]);
-  const client = createClient({ baseUrl, key, timeoutSeconds: 3e6, waitMaxSeconds: Infinity });
-  await client.fetchSignals();
-  const signal = AbortSignal.timeout(100);
-  await assert.rejects(client.fetchSignals({}, { signal }), { name: "TimeoutError" });
-  assert.equal(headers.length, 2);
-});
 
 test("what is no answer of the service is said to be none, once", async (t, client) => {
   const ask = async (answer: (response: ServerResponse) => void): Promise<GivenError> => {
@@ -160,8 +147,7 @@ test("what is no answer of the service is said to be none, once", async (t, clie
   );
   assert.equal((await ask(answers.html(200))).status, 200);
   const problem = { "content-type": "application/problem+json" };
-  const ofProxy = (response: ServerResponse) =>
-    void response.writeHead(403, problem).end('{"code":"blocked","title":"Blocked"}');
+  const ofProxy = (to: ServerResponse) => void to.writeHead(403, problem).end('{"code":"blocked"}');
   assert.equal((await ask(ofProxy)).status, 403);
   for (const body of [
     '{"status":"ok"}',
@@ -198,15 +184,18 @@ test("a listing begins again once each of two servers has taken over a dataset",
   assert.deepEqual(value, [0, 1], trace);
 });
 
-test("a 304 may give the length of the answer that the client has", async (t, client) => {
+test("a late answer, or a 304 with a length, is taken as it is", async (t, client) => {
   const { baseUrl } = await scripted(t, [
+    (response) => void setTimeout(answers.page, 50, response),
     (response) => void response.setHeader("etag", '"a"').end(page),
     (response) => void response.writeHead(304, { "content-length": page.length }).end(),
   ]);
-  const order = { ...fetchSignals, options: { baseUrl, key, usesCache: true, retriesMax: 0 } };
-  await client.do(order);
-  const { value, trace } = await client.do(order);
-  assert.equal(value?.pagination.total, 0, trace);
+  // More than 2^31 ms.
+  const options = { baseUrl, key, timeoutSeconds: 3e6, retriesMax: 0, usesCache: true };
+  for (const what of ["late", "new", "kept"]) {
+    const { value, trace } = await client.do({ ...fetchSignals, options });
+    assert.equal(value?.pagination.total, 0, `${what} ${trace}`);
+  }
 });
 
 test("the key does not follow a redirect", async (t, client) => {
@@ -221,13 +210,7 @@ test("the key does not follow a redirect", async (t, client) => {
 });
 
 test("an address that would hide a mistake is refused", async (_t, client) => {
-  for (const baseUrl of [
-    "ftp://a",
-    "https://a:b@a",
-    "https://a?x=1",
-    "https://a b",
-    "http://a:b",
-  ]) {
+  for (const baseUrl of ["ftp://a", "http://a:b@a", "http://a?x=1", "http://a b", "http://a:b"]) {
     const { error } = await client.do({ ...fetchSignals, options: { baseUrl, key } });
     assert.match(error!.message, /^(?:base(?:Url|_url) must |Invalid URL)/);
     assert.ok(!error!.message.includes("a:b"));
