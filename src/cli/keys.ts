@@ -1,4 +1,4 @@
-/** `gp-records keys`: makes, shows, ends and replaces API keys. */
+/** `gp-records keys`: creates, lists, revokes and rotates API keys. */
 import { requireAccount, requireOpenAccount } from "#accounts/accounts.ts";
 import {
   type IssuedKey,

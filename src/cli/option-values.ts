@@ -1,4 +1,4 @@
-/** Parsers of moments, counts, shares, confidences and durations. Each throws InvalidArgumentError for other text. */
+/** Parsers of option values, such as moments and durations. Each throws InvalidArgumentError for text it cannot read. */
 import { InvalidArgumentError } from "commander";
 import type { RejectedMax } from "#datasets/publish.ts";
 import { existsInCalendar } from "#records/fields.ts";
@@ -9,7 +9,7 @@ const momentShape = /^\d{4}-\d{2}-\d{2}(?:T(?:[01]\d|2[0-3]):\d{2}(?::\d{2}(?:\.
 /**
  * Reads a moment: a time, a day (its beginning), or an age such as `24h`. All times are UTC.
  * @returns a function from the current time to the moment, both in ms since 1970.
- * @throws InvalidArgumentError that shows what a moment looks like. Commander puts the option's name before it.
+ * @throws InvalidArgumentError with examples if the text is none of these. Commander puts the option's name first.
  */
 export function parseMoment(text: string): (now: number) => number {
   const isTime = momentShape.test(text);
@@ -64,7 +64,7 @@ function durationOf(text: string): number {
   return Number(count) * unitMilliseconds[unit as keyof typeof unitMilliseconds];
 }
 
-/** Returns a duration in milliseconds. @param orElse end of the error, which names other values of the option. */
+/** Returns a duration in milliseconds. @param orElse end of the error message, with the option's other values. */
 function parseDuration(text: string, orElse: string): number {
   const milliseconds = durationOf(text);
   if (Number.isNaN(milliseconds))
@@ -74,7 +74,7 @@ function parseDuration(text: string, orElse: string): number {
   return milliseconds;
 }
 
-/** Returns a lifetime in milliseconds, or `never`, because commander would turn null into an empty string. */
+/** Returns a lifetime in milliseconds, or `never` instead of null, which commander would turn into an empty string. */
 export const parseLifetime = (text: string): number | "never" =>
   text === "never" ? text : parseDuration(text, ", or never");
 

@@ -5,7 +5,7 @@ import { grouped } from "#words.ts";
 const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Escapes everything that a terminal would obey instead of showing it, except line feeds. An escape character becomes
+ * Escapes everything that a terminal would obey rather than show, except line feeds. An escape character becomes
  * `\u001b`. JSON keeps its meaning, because the escaped characters occur only inside its strings.
  */
 export const harmless = (text: string): string =>
@@ -17,7 +17,7 @@ export const onOneLine = (text: string): string => harmless(text).replaceAll("\n
 /** Maximum number of lines of a list shown to people. `--json` lists more. */
 const shownMax = 20;
 
-/** Returns the lines. One line with a count replaces those beyond `shownMax`. */
+/** Returns the first `shownMax` lines and, if there are more, a line with the number of the others. */
 export const firstLines = (lines: readonly string[]): readonly string[] =>
   lines.length > shownMax
     ? [
@@ -59,19 +59,19 @@ function cellText(value: unknown): string {
   return typeof value === "string" ? timeText(value) : JSON.stringify(value);
 }
 
-/** Returns a time without fractions of a second, such as `2026-11-21T09:30:00Z`; "-" for null, other text as it is. */
+/** Removes the fraction of a second from a UTC time. Returns "-" for null, and other text unchanged. */
 export const timeText = (text: string | null): string =>
   text?.replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z$/, "$1Z") ?? "-";
 
 interface Options {
-  /** True to write at most a line a second if there is no terminal. */
+  /** True to show progress even without a terminal, in at most one line a second. */
   isPipedToo?: boolean;
   stream?: Pick<NodeJS.WriteStream, "isTTY" | "write">;
   /** Returns the time of a monotonic clock, in ms. */
   now?: () => number;
 }
 
-/** Opens a progress line, which is rewritten on a terminal. Elsewhere writes at most a line a second, if requested. */
+/** Returns a display of progress. On a terminal it rewrites one line; elsewhere it is silent unless `isPipedToo`. */
 export function showProgress({
   isPipedToo = false,
   stream = process.stderr,

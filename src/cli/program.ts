@@ -68,7 +68,7 @@ function pointToHelp(command: Command, path: string): void {
   for (const below of command.commands) pointToHelp(below, `${path} ${below.name()}`);
 }
 
-/** Reports an error: a fault of the program with its stack trace, an expected error without it. */
+/** Reports an error, with its stack trace only if it is unexpected. Returns the exit code. */
 function report(error: unknown, { reportError }: CliContext): ExitCode {
   const exitCode = exitCodeOf(error);
   // Commander has already reported its own errors.

@@ -76,7 +76,7 @@ export const countText = ({ removed: { length } }: Pruned) => counted(length, "d
 /**
  * Writes a publication to the audit log, and deletes datasets and steps that DATASETS_KEEP and CHANGES_DAYS no longer
  * cover. The publication is done, so a failure here is only a warning. The caller holds the import lock.
- * @returns the versions of the deleted datasets and a sentence about them, which is empty if there are none.
+ * @returns `versions` of the deleted datasets, and `text`, a sentence about them. Both are empty if none was deleted.
  */
 export async function noteAndPrune(context: CliContext, store: DatasetStore, publication: Change) {
   await noteChange(context, publication);

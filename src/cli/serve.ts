@@ -72,7 +72,7 @@ export const serveCommand = command({
   },
 });
 
-/** Serves until a signal arrives, even if the dataset is still being loaded. */
+/** Serves until a signal arrives. A signal is obeyed even while the dataset is still being loaded. */
 async function serve(service: Service, onStarted: (address: string) => void): Promise<void> {
   const { signalled, forget } = listenForSignals();
   try {

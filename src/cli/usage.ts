@@ -200,7 +200,7 @@ interface RowOutput<Row> {
   none: string;
 }
 
-/** Prints rows. CSV is printed page by page, so it may be larger than memory. */
+/** Prints rows. CSV is printed page by page, so it can be larger than memory. */
 async function printRows<Row>(
   { print }: CliContext,
   { csv, json }: Readonly<Record<keyof typeof rowOptions, boolean>>,
@@ -217,7 +217,7 @@ async function printRows<Row>(
   print(json ? JSON.stringify(all) : table(all, shown, none));
 }
 
-/** Returns the columns with id and name of each row's account. A restored control store may lack an account. */
+/** Returns the columns with the id and name of each row's account; `unknown` is the id of one lost in a restore. */
 async function readAccountColumns<Row>(
   context: CliContext,
   numberOf: (row: Row) => number,

@@ -1,6 +1,6 @@
 /**
  * Reads settings from a `.env` file in the working folder, if it belongs to this user or root and nobody else can write
- * to it. Windows has no such check.
+ * to it. On Windows, owner and permissions are not checked.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
