@@ -1,4 +1,4 @@
-/** The plots of a view: where its records are, when something happened, and how large they are. */
+/** The plots of a view: its records by place, time and size. */
 import { html, type Part } from "#pages/html.ts";
 import { usMap } from "#pages/map.ts";
 import { type ColumnPlot, columnPlot, figure, periodsUntil, signalGroups } from "#pages/plot.ts";
@@ -30,7 +30,7 @@ const positionsOf = (model: ReadModel, kind: RecordKind, filter: Filter): number
 /** Maximum number of circles on a map. More would cover each other. */
 const placesMax = 25;
 
-/** Returns a map of the records by market; null if no market can be shown. The circles have the facet's links. */
+/** Returns a map of the records by market, with the facet's links. Returns null if no market can be shown. */
 export function byMarket(view: View, facets: readonly Facet[], isClose = false): Part {
   const { rows } = facets.find(({ name }) => name === "market")!;
   // Once a market is chosen, the facet counts what each other market would add. The map counts all records of a market.
@@ -185,7 +185,7 @@ function* signalsOf({ parts }: ReadModel, gps: readonly number[]): Generator<num
 }
 
 /**
- * Returns a plot of the amounts with one basis by month, because amounts with different bases must not be added.
+ * Returns a plot of amounts by month. It shows only one basis, because amounts of different bases must not be added.
  * Returns null if there are none.
  */
 function amountsByMonth(view: View, basis: string, verb: string): Part {

@@ -20,7 +20,7 @@ export function queryOf({ query: { values } }: View): string {
   return filterText(asked);
 }
 
-/** Returns the current id of the GP that has or had an id; null if there is no such GP. */
+/** Returns the current id of the GP that has or had this id. Returns null if there is none. */
 export const partOf = (model: ReadModel, id: string): string | null => gpNow(model, id)?.id ?? null;
 
 function gpNow({ parts }: ReadModel, id: string): AnyRecord | undefined {
@@ -30,7 +30,7 @@ function gpNow({ parts }: ReadModel, id: string): AnyRecord | undefined {
 
 /**
  * Finds the changes in a view, or all changes if it is null. Judges a removed record by its last state, a merged GP by
- * the GP it is now part of, and others by their current state. Removed records of unknown state are in `unknown`.
+ * the GP it is now part of, and others by their current state. Changes it cannot judge are in `unknown`.
  */
 export async function inView(view: View | null, changes: readonly JoinedChange[]) {
   if (view === null) return { changes, unknown: [] };
@@ -149,7 +149,7 @@ function factsOf(
 
 const introducing = ["title", "type", "status", "gps", "city", "state", "date"];
 
-/** Describes a new record, as in `Chief Executive Officer, Alder Capital`. Leaves out a title that serves as the name. */
+/** Describes a new record, as in `Chief Executive Officer, Alder Capital`. Leaves out a title that is also the name. */
 function introduction(record: Partial<AnyRecord>): string {
   const names = record["name"] === undefined ? introducing.slice(1) : introducing;
   const said = names.filter((name) => name in record).map((name) => valueText(name, record[name]));

@@ -11,7 +11,7 @@ import { browseOf } from "./records.ts";
 import { endsOf, hrefWith, totalOf, valuesOf, valueWords, type View, withValues } from "./view.ts";
 
 /**
- * Returns a filter that makes `prepare` read the values that a kind's facets count. Its values are placeholders,
+ * Returns a filter with which `prepare` reads all values for a kind's facets. The filter's own values are placeholders,
  * because `prepare` looks only at the names. Leaves out facets that filter GPs by their signals.
  */
 export const neededBy = (kind: RecordKind): Filter =>
@@ -34,9 +34,7 @@ export interface FacetRow {
   value: string;
   label: string;
   state: "chosen" | "adds" | "remains";
-  /**
-   * Number of records: those that carry a chosen value, those that another value would add, or those that would remain.
-   */
+  /** Number of records, by `state`: those with the chosen value, those it would add, or those that would remain. */
   count: number;
   /** Address of the view after a click; null if the click would find nothing new. */
   href: string | null;
@@ -90,7 +88,7 @@ export function countEach(
   return values.map((value) => total([...but, value]) - before);
 }
 
-/** Returns the values of a filter to offer: markets by their names, and no tag that another facet of the kind offers. */
+/** Returns the values to offer for a filter: markets by name, and no tags that another facet of the kind offers. */
 function offeredBy(view: View, name: string): readonly string[] {
   const values = valuesOf(view, name);
   if (name === "market") return [...new Set(values.map((one) => nameOfMarket(view.model, one)))];

@@ -185,7 +185,7 @@ export const figures = (shown: readonly Figure[]): Html =>
 
 interface Card {
   title: string;
-  /** Words beside the title, such as how many are shown of all. */
+  /** Words beside the title, such as `5 of 20`. */
   aside?: Part;
   body: Part;
   /** Link to the rest. */
@@ -268,7 +268,7 @@ interface RecordsCard<R> {
   /** Kind of records. It is also the class that sets the columns' widths. */
   layout: "gps" | "people" | "signals" | "projects" | "funds";
   list: Records<R>;
-  /** Record of the page. If it is from filings, the page has already said so. */
+  /** Record of the page. If it is from filings, the page already says so, and the card does not. */
   of: Sourced;
   /** Maximum number of rows; by default all records in the list. */
   max?: number;

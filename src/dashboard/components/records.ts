@@ -160,7 +160,7 @@ function recordsOf({ parts }: ReadModel, kind: LinkedKind, { id }: Gp) {
 const countOf = (kind: LinkedKind) => (gp: Gp, model: ReadModel) =>
   recordsOf(model, kind, gp).length;
 
-/** Returns small columns of a GP's signals, one for each of the last eight quarters, and the number of all signals. */
+/** Returns a small chart of a GP's signals in each of the last eight quarters, and the number of all its signals. */
 function activity(gp: Gp, model: ReadModel): Part {
   const dateAt = model.numberAt("signal", "date");
   const dates = Array.from(recordsOf(model, "signal", gp), (signal) => dateAt(signal)!);
@@ -193,8 +193,8 @@ export function titleOf(signal: Signal, without: string | undefined, isMarked = 
 const legalForm = /^,? (?:LLC|L\.?P|Inc|Corp|Ltd)\b/i;
 
 /**
- * Leaves a name out of a title that reads well without it, such as `Northwind buys land`. Keeps a name that is only the
- * start of a longer one.
+ * Removes a name from a title that reads well without it: `Northwind buys land` becomes `Buys land`. Keeps a name that
+ * is only the start of a longer one.
  */
 export function leaveOut(title: string, name: string): string {
   const [before = "", ...others] = title.split(name);
@@ -250,14 +250,14 @@ export const statusOf = (project: Project): string =>
 /** A plot: records by market, signals by month, amounts with one basis by month, or records by ranges of a value. */
 export type Plot = "market" | "signals" | Readonly<{ amounts: string; verb: string }> | RangePlot;
 
-/** Histogram with columns between `edges`, or for the twelve years up to `yearsAhead` years after the dataset. */
+/** Histogram with columns between `edges`, or for twelve years, up to `yearsAhead` years after the dataset's. */
 export type RangePlot = Readonly<{ range: string; edges?: readonly number[]; yearsAhead?: number }>;
 
 /** Facets, plots and columns of a kind in Browse. */
 interface InBrowse<R> {
   /** Filters to offer, in order. A range is listed by its own name instead of by its two filters. */
   facets: readonly string[];
-  /** Lower ends to choose from, by the name of the range. */
+  /** Lower bounds to choose from, by the name of the range. */
   steps?: Readonly<Record<string, readonly string[]>>;
   plots: readonly Plot[];
   columns: Readonly<Record<string, Column<R>>>;
