@@ -177,8 +177,8 @@ function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
 const countedWords = { view: "pages", form: "forms", background: "suggestions" };
 
 /**
- * Counts a request for its person, or for its network if nobody is signed in. Returns a refusal at a limit, otherwise
- * null. Does not count requests for a route that anyone may use: sign-in, mailed links and feeds have their own limits.
+ * Counts a request against the limits of its person, or of its network if nobody is signed in. Returns a refusal if a
+ * limit is reached, otherwise null. Skips routes for anyone: sign-in, mailed links and feeds have their own limits.
  */
 function countRequest({ access, isBackground }: Route, request: AccountRequest): Reply | null {
   const { services, method, signedIn, client, monotonicMicroseconds } = request;

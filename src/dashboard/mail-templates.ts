@@ -82,7 +82,7 @@ export const addressTakenMail = (to: string): Mail =>
     "If it was you, sign in with this address, or delete the login that uses it and then ask for the change again. If it was not you, ignore this message.",
   );
 
-/** Returns the message to a login's former address. An intruder who changed it reads only mail to the new one. */
+/** Returns the message to a login's former address, where an intruder who changed the address cannot read it. */
 export const addressChangedMail = (to: string): Mail =>
   mailOf(
     to,

@@ -57,7 +57,7 @@ export interface PageAnswer {
 /** Asks the HTTP thread for an account's quota status, without counting a request. */
 export type LookAtQuota = (account: number, quotas: Quotas) => Promise<QuotaStatus>;
 
-/** Asks the HTTP thread to charge an account. Returns null if the requests cannot be counted. */
+/** Asks the HTTP thread to count requests against an account's quotas. Returns null if they cannot be counted. */
 export type TakeQuota = (
   account: number,
   quotas: Quotas,

@@ -61,7 +61,7 @@ export function openPersonLimiter() {
       latest = Math.max(latest, now);
       return refusal(limits[kind].take(person));
     },
-    /** Counts a request of somebody who is not signed in, for the network and the site of an address. See `take`. */
+    /** Counts an anonymous request against the network and site of an address. Refuses and returns as `take` does. */
     takeAnonymous(address: string, kind: PersonRequest, now: number) {
       latest = Math.max(latest, now);
       return refusal(anonymous[kind](address));

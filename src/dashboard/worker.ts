@@ -146,7 +146,7 @@ function readModel(): ReadModel | null {
   return model;
 }
 
-/** Explains a record. Returns null if no dataset is shown, undefined after reporting an error (see `Explained`). */
+/** Explains a record. Returns null also if no dataset is shown. Reports an error before it returns undefined. */
 function explain(id: string): Explained {
   // A suppression removed this dataset, and the next one is about to be shown.
   if (shown !== null && !existsSync(shown.path)) return "gone";

@@ -236,7 +236,7 @@ const rangeFields = ({ query }: View, filters: readonly string[]): Html =>
     <button class="quiet">Apply</button>
   </div>`;
 
-/** Counts a view's signals by day, for the days on a page. Returns null for another kind or order, or too many days. */
+/** Counts signals by day, for the days on a page. Returns null if the view is not signals by date, or has many days. */
 function daysOf({ kind, model, query: { filter, order } }: View, shown: readonly number[]) {
   if (kind !== "signal" || (order !== undefined && order.by !== "date")) return null;
   const dateAt = model.numberAt("signal", "date");
@@ -250,8 +250,8 @@ function daysOf({ kind, model, query: { filter, order } }: View, shown: readonly
 }
 
 /**
- * Returns the heading of a column. If the list can be sorted by the column, the heading is a link that sorts by it, or
- * reverses the order.
+ * Returns the heading of a column. The heading is a link that sorts the list, or reverses its order, if the list can be
+ * sorted by the column.
  */
 function sortLink(view: View, { label, sort, isNumber }: Column): Part {
   if (sort === undefined) return label;

@@ -94,8 +94,8 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
 }
 
 /**
- * Reads the address. Returns an error message if it is invalid. `since` is a day or the version of a dataset, `day` is
- * that day or the day when the version was published, and `view` is null for all records.
+ * Reads the address. Returns an error message if it is invalid. `since` is a day or the version of a dataset. `day` is
+ * that day, or the day on which the version was published. `view` is null for all records.
  */
 function readAsked({ query, now }: ReaderRequest, model: ReadModel, all: readonly Publication[]) {
   const { since: given, kind: named, offset: start, ...filters } = Object.fromEntries(query);
@@ -131,7 +131,7 @@ const dayOf = (milliseconds: number) => new Date(milliseconds).toISOString().sli
 const nounsOf = (view: View | null): readonly [one: string, many: string] =>
   view === null ? ["record", "records"] : kinds[view.kind].nouns;
 
-/** Returns the address of the page with other choices, at its first row unless they say otherwise. */
+/** Returns the address of the page with other choices, at its first row unless `choices` has an offset. */
 function hrefWith({ query }: ChangesQuery, choices: Readonly<Record<string, string>>): string {
   const pairs = new URLSearchParams(query);
   pairs.delete("offset");

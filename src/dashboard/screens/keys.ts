@@ -351,7 +351,7 @@ const shownBefore = (request: MemberRequest, id: string): Reply =>
 
 /**
  * Returns the page with a new key, as the reply to the POST itself: a redirect would require storing the key.
- * @param oldExpiresAt time at which the replaced key stops working.
+ * @param oldExpiresAt time at which the replaced key stops working; undefined if no key is replaced.
  */
 function shownOnce(request: MemberRequest, issued: IssuedKey, oldExpiresAt?: string): string {
   const { id, key } = issued;

@@ -51,7 +51,7 @@ const activityWords: Readonly<Partial<Record<string, string>>> = {
   "person.signed_in": "You signed in",
 } satisfies Partial<Record<AuditAction, string>>;
 
-/** Reads at most 50 table rows from the audit log, newest first. Sign-ins are only those of the person who asks. */
+/** Reads at most 50 table rows from the audit log, newest first. Leaves out other people's sign-ins. */
 async function readActivity(request: MemberRequest): Promise<Part[][]> {
   const { services, signedIn, now } = request;
   const { database } = services.control;

@@ -80,8 +80,8 @@ const addressOf = (project: Project, model: ReadModel): string =>
     .join(", ");
 
 /**
- * Returns the newest signal that has an amount with this basis and is about a single project. If there is none, returns
- * null as its amount and date. @param signals newest first.
+ * Returns the newest signal that has an amount with this basis and is about a single project. Its amount and date are
+ * null if there is none. @param signals newest first.
  */
 const latestOf = (signals: readonly Signal[], basis: Signal["amount_basis"]) =>
   signals.find(

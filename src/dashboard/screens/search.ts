@@ -92,7 +92,7 @@ function nothing(model: ReadModel, text: string): Html {
 const suggestedFrom = 2;
 
 /**
- * Returns the list of records to suggest for part of a name, for the page's script. Returns an empty text if the part
+ * Returns the list of records to suggest for part of a name, for the page's script. Returns an empty string if the part
  * is too short, the account is suspended, or no records can be shown.
  */
 async function suggestions(request: ReaderRequest): Promise<string> {

@@ -149,8 +149,8 @@ function accountPart({ name, id, role }: Membership, typedName = name): Html {
 }
 
 /**
- * Mails a link to the new address. If somebody else has that address, mails them a notice instead. Outside a demo, the
- * page does not reveal which was sent.
+ * Mails a link to the new address, or a notice if somebody else already has that address. Outside a demo, the page does
+ * not reveal which was sent.
  */
 async function askAddress(request: SignedInRequest): Promise<string> {
   const { services, signedIn, form, now } = request;

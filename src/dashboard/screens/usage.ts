@@ -130,7 +130,7 @@ function totalsTable(
     })}`;
 }
 
-/** Hues of the status classes, which can be told apart without colour. */
+/** Hues of the status classes, chosen so that they can be told apart without colour. */
 const hues = { "2xx": "accent", "3xx": "line-2", "4xx": "hatched", "5xx": "ink" } as const;
 
 /** Returns a plot of the bars with the finding as its title. Without requests, returns only the finding and a hint. */
