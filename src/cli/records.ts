@@ -1,6 +1,6 @@
 /**
- * `gp-records export` writes a dataset's records to files for other programs; `gp-records match` finds the GP that each
- * name in a list means.
+ * `gp-records export` writes a dataset's records to files for other programs; `gp-records match` finds the GP for each
+ * name in a list.
  */
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";

@@ -217,7 +217,7 @@ async function printRows<Row>(
   print(json ? JSON.stringify(all) : table(all, shown, none));
 }
 
-/** Returns the columns with the id and name of each row's account; `unknown` is the id of one lost in a restore. */
+/** Returns the columns with the id and name of each row's account. An account lost in a restore is `unknown`. */
 async function readAccountColumns<Row>(
   context: CliContext,
   numberOf: (row: Row) => number,

@@ -25,7 +25,7 @@ export interface Facet {
   /** Name of the filter, or of the range. */
   name: string;
   rows: readonly FacetRow[];
-  /** Filters that the facet sets: one, or those of the two ends of a range. */
+  /** Filters that the facet sets: one, or one for each end of a range. */
   filters: readonly string[];
   isRange: boolean;
 }
@@ -34,7 +34,7 @@ export interface FacetRow {
   value: string;
   label: string;
   state: "chosen" | "adds" | "remains";
-  /** Number of records, by `state`: those with the chosen value, those it would add, or those that would remain. */
+  /** Number of records, by `state`: those with the value, those that the value would add, or those that would remain. */
   count: number;
   /** Address of the view after a click; null if the click would find nothing new. */
   href: string | null;

@@ -47,7 +47,7 @@ import { capital } from "./view.ts";
 
 type AnyRecord = Pick<Gp, "id" | "name" | "external_ids" | "provenance" | "updated_at">;
 
-/** The record of a page, and what the page is made from. */
+/** The record of a page, and the dataset and the request that the page is made from. */
 export interface Found<R> {
   record: R;
   model: ReadModel;
@@ -268,7 +268,7 @@ interface RecordsCard<R> {
   /** Kind of records. It is also the class that sets the columns' widths. */
   layout: "gps" | "people" | "signals" | "projects" | "funds";
   list: Records<R>;
-  /** Record of the page. If it is from filings, the page already says so, and the card does not. */
+  /** Record of the page. The card has no note on filings if this record is from filings, because the page has one. */
   of: Sourced;
   /** Maximum number of rows; by default all records in the list. */
   max?: number;

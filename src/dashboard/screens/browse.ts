@@ -236,7 +236,7 @@ const rangeFields = ({ query }: View, filters: readonly string[]): Html =>
     <button class="quiet">Apply</button>
   </div>`;
 
-/** Counts signals by day, for the days on a page. Returns null if the view is not signals by date, or has many days. */
+/** Counts signals by day, for a page's days. Returns null for records other than signals by date, or too many days. */
 function daysOf({ kind, model, query: { filter, order } }: View, shown: readonly number[]) {
   if (kind !== "signal" || (order !== undefined && order.by !== "date")) return null;
   const dateAt = model.numberAt("signal", "date");

@@ -117,7 +117,7 @@ const raisedLabel = (project: Project): string => (isFiled(project) ? reportedSo
 /** Reports whether a date, which may be only a year or a month, is certainly after a day. */
 const isAfter = (one: string, today: string): boolean => one > today.slice(0, one.length);
 
-/** Returns a timeline of signals about deals and building and of the record's dates; null for fewer than two events. */
+/** Returns a timeline of deals, building and the record's own dates. Returns null for fewer than two events. */
 function course(project: Project, signals: readonly Signal[], today: string): Part {
   const { start_date: start, completion_date: end, first_sale_date: sale } = project;
   const told = signals

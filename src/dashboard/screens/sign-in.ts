@@ -374,7 +374,7 @@ function wordsOf({ kind, email }: Link, accountName: string | null, asksPassword
   };
 }
 
-/** Returns the field for a new password. The hidden address lets password managers save both. */
+/** Returns the field for a new password, with the address in a hidden field, so that password managers save both. */
 export const passwordFields = (email: string, name = "password"): Html =>
   html`<input type="email" value="${email}" autocomplete="username" readonly hidden />
     ${field({ name, label: "New password", type: "password", autocomplete: "new-password", hint: "8 to 128 characters; four random words make a good one" })}`;
