@@ -91,7 +91,7 @@ function faultsTogether(config: Config): string[] {
 }
 
 /**
- * Returns why pages may not show records to everyone although BROWSE says so, and the remedy, each without a full stop.
+ * Returns why pages show records to members only, although BROWSE is `everyone`, and the remedy, without full stops.
  * Returns null if nothing is missing.
  * @param isInvented true if all records are invented.
  */

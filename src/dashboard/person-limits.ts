@@ -17,8 +17,8 @@ export type PersonRequest = "view" | "form" | "background";
 export type PersonLimiter = ReturnType<typeof openPersonLimiter>;
 
 /**
- * Maximum number of people or networks in memory for each kind of request. They usually take 1 or 2 MB in total. If
- * each person has used up every limit, they take 80 MB, because 2,000 views take 16 KiB.
+ * Maximum number of people or networks in memory for each kind of request. They usually take 1 or 2 MB in total, but
+ * 80 MB if each person has used up every limit, because 2,000 views take 16 KiB.
  */
 const namesMax = 5000;
 /** Maximum number of sites in memory for each kind of request. A site takes about as much memory as a person. */

@@ -146,7 +146,7 @@ function readModel(): ReadModel | null {
   return model;
 }
 
-/** Explains a record. Returns null also if no dataset is shown. Reports an error before it returns undefined. */
+/** Explains a record: see `Explained` for the results. Returns null also if no dataset is shown. Reports errors. */
 function explain(id: string): Explained {
   // A suppression removed this dataset, and the next one is about to be shown.
   if (shown !== null && !existsSync(shown.path)) return "gone";

@@ -20,7 +20,7 @@ interface AccountPage {
 export type Shown = Pick<AccountRequest, "services"> &
   Partial<Pick<AccountRequest, "path" | "query" | "routes" | "signedIn">>;
 
-/** Returns the parts of a request that a page shows to somebody who is not signed in. */
+/** Returns the parts of a request that a page shows, as if nobody were signed in. */
 export const signedOut = ({ services, query }: AccountRequest): Shown => ({ services, query });
 
 export function accountPage(shown: Shown, { title, styles = [], main }: AccountPage): string {

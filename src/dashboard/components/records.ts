@@ -250,7 +250,7 @@ export const statusOf = (project: Project): string =>
 /** A plot: records by market, signals by month, amounts with one basis by month, or records by ranges of a value. */
 export type Plot = "market" | "signals" | Readonly<{ amounts: string; verb: string }> | RangePlot;
 
-/** Histogram with columns between `edges`, or for twelve years, up to `yearsAhead` years after the dataset's. */
+/** Histogram with columns between `edges`, or by default for each year until `yearsAhead` years after the dataset's. */
 export type RangePlot = Readonly<{ range: string; edges?: readonly number[]; yearsAhead?: number }>;
 
 /** Facets, plots and columns of a kind in Browse. */
@@ -365,7 +365,7 @@ export const browseOf = (kind: RecordKind): InBrowse<never> => inBrowse[kind];
 
 interface Shown {
   headOf?(column: Column): Part;
-  /** Number of signals by day, as `dateKey` returns it. If given, a heading for each day replaces the dates. */
+  /** Number of signals by day, as `dateKey` returns it. Headings by day replace the dates unless this is null. */
   days?: ReadonlyMap<number | undefined, number> | null;
 }
 
@@ -406,7 +406,7 @@ const byDay = (
   });
 
 /**
- * Returns the numbers of the records that a page shows, and links to the previous and next pages.
+ * Returns the range and the total of the records on a page, and links to the previous and next pages.
  * Returns null for an empty list.
  * @param hrefAt returns the address of the page that begins at an offset. @param choice links to other page sizes.
  */

@@ -171,7 +171,7 @@ const keysNote = (keys: number): string =>
     ? "This member made no key that still works."
     : `This member made, and may still know, ${counted(keys, "key")} that would go on working. Rotate each key that the member should no longer use.`;
 
-/** Returns the forms that change a member. @param keys number of keys that the member made and that still work. */
+/** Returns the forms that change a member. @param keys number of working keys that the member made. */
 function memberForms({ person, role }: Member, isOwn: boolean, keys: number): Html {
   const id = hidden("person", person);
   const fields = [id, choice("role", "Role", roles, role)];

@@ -133,7 +133,7 @@ function totalsTable(
 /** Hues of the status classes, chosen so that they can be told apart without colour. */
 const hues = { "2xx": "accent", "3xx": "line-2", "4xx": "hatched", "5xx": "ink" } as const;
 
-/** Returns a plot of the bars with the finding as its title. Without requests, returns only the finding and a hint. */
+/** Returns a plot of the bars with the finding as its title. Returns only the finding and a hint if there was no request. */
 function plotSection(unit: Unit, bars: readonly Bar[]): Html {
   const finding = findingOf(bars, units[unit].span);
   if (!isUsed(bars))
