@@ -190,7 +190,7 @@ const commaSeparated = (text: string) => text.split(",").map((part) => part.trim
 
 export interface Setting<Value> {
   name: string;
-  /** Default, as text in the environment. */
+  /** Default, written as in the environment. */
   byDefault: string;
   parse(text: string): Value | Fault;
   /** True if the value may contain a password. It can then also be read from a file. */

@@ -67,7 +67,7 @@ export type TakeQuota = (
 /** Request to the account worker: for a page, or for the explanation of a record, by the record's id. */
 export type WorkerTask = { request: PageRequest } | { explain: string };
 
-/** Messages from the HTTP thread. */
+/** Message from the HTTP thread. */
 export type ToAccountWorker =
   | ({ number: number } & WorkerTask)
   | { number: number; status: QuotaStatus | null }

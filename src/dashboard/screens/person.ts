@@ -94,7 +94,7 @@ async function showPerson({ record, model, request, today }: Found<Principal>) {
   };
 }
 
-/** Returns the person's role and GP. Adds a link to the filing that names the person, and when it did, if any. */
+/** Returns the person's role and GP, and the filing and day of the last mention if the record is from a filing. */
 function roleAt(person: Principal): Part {
   const { title, roles, gps, provenance, last_seen_date: last } = person;
   const role = cutText(title ?? roles.slice(0, 1).map(valueLabel).join(""), 160);
