@@ -115,7 +115,7 @@ function operationRead(
   return { path, name, hasAlias: true, ask: asking(dependencies, find) };
 }
 
-/** Returns the read that lists every tag, theme and market, and the closed lists. */
+/** Returns the read for the vocabulary: all tags, themes and markets, and the values of members with a closed list. */
 function vocabularyRead(dependencies: ReadDependencies): Read {
   const find = (asked: Question) => {
     acceptNothingElse(dependencies, vocabularyPath, json.mediaType, asked);
@@ -180,8 +180,8 @@ const parsedMax = 5000;
 const keptLengthMax = 300;
 
 /**
- * Returns a function that parses query strings and caches the results, because the same string means the same query of
- * an operation. Does not cache faulty queries, long ones, or those with a relative date.
+ * Returns a function that parses query strings and caches the results. For one operation, a string always means the
+ * same query. Does not cache faulty queries, long ones, or those with a relative date.
  */
 function openParsedQueryCache({
   model,

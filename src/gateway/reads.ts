@@ -1,4 +1,4 @@
-/** Defines reads. A read takes a question and its key as data, and returns headers with bytes or a part of a file. */
+/** Defines reads. A read takes a question as plain data, and returns a reply with content or a refusal. */
 import type { ExportOffers } from "#exports/offers.ts";
 import type { ChangesSource } from "#operations/changes.ts";
 import { json } from "#operations/formats.ts";
@@ -126,7 +126,7 @@ export function newAnswer(
   return { kind: "answer", answer };
 }
 
-/** Returns a dataset's JSON document, or only its tag if the client has it. Makes a document that is not cached. */
+/** Returns a dataset's JSON document, or only its tag if the client has it. Makes the document if it is not cached. */
 export const foundJson = (
   dependencies: Pick<ReadDependencies, "cache">,
   { headers }: Question,

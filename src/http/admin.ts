@@ -9,7 +9,7 @@ import { addressText, listenAt, listenPassed } from "./listen.ts";
 import { createServer } from "./node-http.ts";
 
 /**
- * Returns the admin server, which does not listen yet. If there is neither address nor socket, it does nothing.
+ * Returns the admin server, which does not listen yet. The server does nothing if it has neither address nor socket.
  * @param place address to listen on; null for none.
  * @param passed descriptor of a socket to listen on instead; null for none.
  * @param wantedDataset returns the version that should be served; null if there is none, or if it cannot be read.

@@ -274,8 +274,8 @@ function answerParserFaults(
   };
   const faulty = new WeakSet<Socket>();
   /**
-   * Calls `act` after a pending response, unless that response ends the connection. If none is pending, calls `act`
-   * through the fair queue, because thousands of faults can arrive at once.
+   * Calls `act` after a pending response, unless that response ends the connection. Calls `act` through the
+   * fair queue if no response is pending, because thousands of faults can arrive at once.
    * @param response the connection's previous response, sent or not; undefined if there is none.
    */
   const inTurn = (socket: Socket, response: ServerResponse | undefined, act: () => void) => {

@@ -14,8 +14,8 @@ export interface PassedSockets {
 }
 
 /**
- * Maximum number of connections that wait to be accepted; Linux caps it at net.core.somaxconn. If several processes
- * share a socket, the last one to listen sets the number.
+ * Maximum number of connections that wait to be accepted; Linux caps it at net.core.somaxconn. The last process
+ * to listen sets the number if several share a socket.
  */
 const queueMax = 65_535;
 
@@ -52,8 +52,8 @@ export async function listenAt(
 /**
  * Listens on a passed socket. Resolves to its address.
  * @param fd descriptor of a TCP socket, which may already be listening.
- * @param host value of HOST. If it is a loopback address, the socket's address must be one too. Null accepts any
- *   socket.
+ * @param host value of HOST; null accepts any socket. The socket's address must be a loopback address if `host` is
+ *   one.
  * @throws ListenFault if the descriptor is not a TCP socket, if listening fails, or if `host` is a loopback address but
  *   the socket's address is not.
  */

@@ -27,7 +27,7 @@ const heapShareMax = 0.9;
 
 /**
  * Starts measuring, and logs the beginning and the end of a period of overload.
- * @param sense measures this process, unless a test sets time and memory.
+ * @param sense clock and memory of this process; tests pass their own.
  */
 export function startOverloadGuard(
   { eventLoopDelayMaxMilliseconds: delayMaxMilliseconds, memoryMaxBytes: memoryMax }: Config,
@@ -85,8 +85,8 @@ export function startOverloadGuard(
 }
 
 /**
- * Returns a function that measures memory. Linux reports the resident memory through a file. If no more files can be
- * opened, the function repeats the last value.
+ * Returns a function that measures memory. It repeats the last value if no more files can be opened, because Linux
+ * reports the resident memory through a file.
  */
 function openMemorySense(): Sense["memory"] {
   let rss = 0;

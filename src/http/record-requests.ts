@@ -19,8 +19,8 @@ export interface RequestSinks {
 }
 
 /**
- * Returns a function that logs and counts each request. If the request's key was accepted, the function also records it
- * in the usage store, except for messages to `/mcp` that call no tool.
+ * Returns a function that logs and counts each request. It also records a request in the usage store if the key was
+ * accepted, except a message to `/mcp` that calls no tool.
  */
 export function openRequestRecorder({ config, log, metrics, record }: RequestSinks) {
   const write = openAccessLog(log);

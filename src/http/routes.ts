@@ -106,7 +106,7 @@ export function beginExchange(request: IncomingMessage, response: ServerResponse
   };
 }
 
-/** Body of a request that has none, or whose body is not read. */
+/** Empty body, for a request that has none or whose body is not read. */
 export const noBody = Promise.resolve(Buffer.alloc(0));
 
 /**
@@ -186,8 +186,8 @@ export const clientOf = ({ trustedProxies }: Config, request: IncomingMessage): 
 });
 
 /**
- * Returns the named headers that were sent. If a header was sent several times, Node joins its values or keeps the
- * first.
+ * Returns the named headers that were sent. Node joins the values of a header that was sent several times, or keeps
+ * the first.
  */
 export function sentOnce<N extends string>(
   { headers }: IncomingMessage,

@@ -18,7 +18,7 @@ import type { Exchange } from "./routes.ts";
 /** An answer with its own headers. `sendAnswer` adds the headers that every response has. */
 export type HttpAnswer = Omit<Content, "kind">;
 
-/** Sends an answer. If the exchange has quota headers, waits until the counts are committed. */
+/** Sends an answer. Waits until the counts are committed if the exchange has quota headers. */
 export function sendAnswer(
   http: HttpDependencies,
   exchange: Exchange,
@@ -180,7 +180,7 @@ const endConnection: ReadonlySet<ProblemCode> = new Set([
   "unsupported-media-type",
 ]);
 
-/** Counts a problem that a quota caused, and logs the cause of a problem if there is one. */
+/** Counts a problem if a quota caused it, and logs its cause if it has one. */
 export function reportProblem(
   { metrics, log }: HttpDependencies,
   problem: Problem,
