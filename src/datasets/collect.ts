@@ -174,6 +174,7 @@ interface Waiting {
   needs: readonly Need[];
   /** Ids of the line's named GPs. These GPs exist only while an accepted line names them or links to them. */
   named: readonly string[];
+  deleted: readonly RecordName[];
 }
 
 /** Opens a ledger of the records that exist and the lines that wait for the target of a link. */
@@ -258,7 +259,7 @@ function openLedger(source: string, former: DraftRecords | null, withheldIds: Re
         if (!known.gp.has(gp.sourceId)) records.push(gp);
       }
       const named = namedGps.map(({ sourceId }) => sourceId);
-      const one = { place, records: taken, needs: taken.flatMap(needsOf), named };
+      const one = { place, records: taken, needs: taken.flatMap(needsOf), named, deleted };
       // Most files list GPs first, so hardly any line has to wait.
       if (one.needs.every(isSettled)) hold(one);
       else {
@@ -282,6 +283,7 @@ function openLedger(source: string, former: DraftRecords | null, withheldIds: Re
             places[kind].delete(sourceId);
             dropped.add(keyOf(kind, sourceId));
           }
+          for (const { record, id } of one.deleted) removals.delete(keyOf(record, id));
         }
       }
       for (const one of waiting) hold(one);

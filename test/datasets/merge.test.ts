@@ -165,6 +165,19 @@ test("a record that a rejected line was to replace stays as it was", async (t) =
   assert.equal(documentOf(catalogue, "principal", "p")["title"], null);
 });
 
+test("a rejected line removes nothing", async (t) => {
+  const catalogue = await imported(t, [gp("a"), project("x", { gps: ["a"] })]);
+  const [line] = entriesOf([signal("s", { gps: ["nobody"] })], file);
+  const deleted = [{ record: "project", id: "x" } as const];
+  const entries = [{ ...line!, deleted }];
+  const { collected, changes } = await merge(catalogue, [], [], {
+    entries,
+    rejectedMax: { lines: 1 },
+  });
+  assert.equal(collected.rejections.count, 1);
+  assert.deepEqual(changes, { added: 0, updated: 0, removed: 0, unlinked: [] });
+});
+
 test("two lines for one record are refused, whichever of them removes it", async (t) => {
   const catalogue = await imported(t, [gp("a"), gp("b")]);
   const { collected } = await merge(
