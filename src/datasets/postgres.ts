@@ -36,7 +36,7 @@ import type { Instance, OpenStore, SeenInstance, StoreOrder } from "./store.ts";
 
 /**
  * Store of datasets for several machines. Promises reject with a StoreFault if the database is unreachable: within
- * 2 s, or within 30 s if the call transfers a file.
+ * 2 s, or within 30 s if the call transfers or removes a file.
  */
 export interface SharedStore extends OpenStore {
   read(): Promise<Kept>;
@@ -104,6 +104,9 @@ export function openSharedStore(
       },
       { limits: partLimits },
     );
+
+  /** Removes files, which may take the database seconds. */
+  const remove: PostgresSession["query"] = (...sql) => transferring(({ query }) => query(...sql));
 
   /** Stores a file in one transaction, so that nobody ever sees only a part of it. */
   const storing = (work: (session: PostgresSession) => Promise<unknown>) =>
@@ -190,7 +193,7 @@ export function openSharedStore(
     );
     if (JSON.stringify(kept) !== JSON.stringify(noted))
       await query(forgetSql, [JSON.stringify(kept)]);
-    await query("delete from dataset_file where name like '%..%' and name <> all($1)", [names]);
+    await remove("delete from dataset_file where name like '%..%' and name <> all($1)", [names]);
     steps.clear(kept);
   }
 
@@ -252,7 +255,7 @@ export function openSharedStore(
     },
     async remove(version) {
       try {
-        await query(removeSql("$1"), [version]);
+        await remove(removeSql("$1"), [version]);
       } catch (error) {
         if (postgresCodeOf(error) !== foreignKeyViolation) throw error;
         throw isCurrentDataset(version);
@@ -284,7 +287,7 @@ export function openSharedStore(
     async take() {
       const release = await lockImports(url);
       try {
-        await query(removeSql("(select version from dataset where is_added)"));
+        await remove(removeSql("(select version from dataset where is_added)"));
         await cache.removeGone(read);
       } catch (error) {
         await release();

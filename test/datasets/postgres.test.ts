@@ -185,6 +185,24 @@ test("what dying imports left is removed with its parts by whoever takes the loc
   assert.deepEqual(row, { count: 1 });
 });
 
+test("files that the database is slow to remove are removed", async (t) => {
+  const [database, { store }, , first, second] = await twoMachines(t, "a", "b");
+  const staged = await add(store, first, true);
+  await add(store, second);
+  await runSql(
+    database,
+    `create function linger() returns trigger language plpgsql as
+       'begin perform pg_sleep(2); return null; end';
+     create trigger linger after delete on dataset_file execute function linger()`,
+  );
+  await store.remove(staged);
+  await (
+    await store.take()
+  )();
+  const { added, versions } = await store.read();
+  assert.deepEqual([added, versions()], [[], []]);
+});
+
 test("an import whose lock ended, so that the next one removed its dataset, is told that and what to do", async (t) => {
   const [database, one, other, built] = await twoMachines(t, "a");
   const release = await one.store.take();
