@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { draftName, openCatalogue } from "#datasets/catalogue.ts";
 import { DatasetFault } from "#datasets/dataset-fault.ts";
-import { openPublications, type Publications } from "#datasets/publications.ts";
+import { openPublications } from "#datasets/publications.ts";
 import { listInstances, listPublications, readShared } from "#datasets/postgres.ts";
 import {
   checkFile,
@@ -14,7 +14,6 @@ import {
   pushStep,
   stepName,
 } from "#datasets/stored-parts.ts";
-import type { Publication } from "#records/publication.ts";
 import { migratePostgres, refuseUnready, refuseUnfit } from "#store/postgres-schema.ts";
 import { postgresSteps } from "#store/postgres-steps.ts";
 import { placeName, type PostgresSession, withSession } from "#store/postgres.ts";
@@ -86,22 +85,16 @@ async function fetchDatasets(session: PostgresSession, folder: string): Promise<
   }
   const publications = openPublications(folder);
   const noted = await listPublications(session);
-  for (const one of noted) if (one.step !== null) await fetchStep(session, publications, one);
-  if (noted.length > 0) publications.write(noted);
-}
-
-async function fetchStep(
-  session: PostgresSession,
-  publications: Publications,
-  { from, version }: Publication,
-): Promise<void> {
-  if (publications.openStep(from!, version) !== null) return;
-  const name = stepName(from!, version);
-  try {
-    await publications.addStep(from!, version, (path) => pullFile(session, name, path));
-  } catch (error) {
-    if (!(error instanceof DatasetFault)) throw error;
+  for (const { from, version, step } of noted) {
+    if (step === null || publications.openStep(from!, version) !== null) continue;
+    const name = stepName(from!, version);
+    try {
+      await publications.addStep(from!, version, (path) => pullFile(session, name, path));
+    } catch (error) {
+      if (!(error instanceof DatasetFault)) throw error;
+    }
   }
+  if (noted.length > 0) publications.write(noted);
 }
 
 /**
