@@ -103,12 +103,13 @@ export function openCache(folder: string) {
     },
     /**
      * Removes versions that were neither fetched nor opened in the last 10 minutes, and leftovers of killed processes.
-     * @param kept versions that stay.
+     * @param kept versions that stay, besides the one that the folder points at.
      */
     prune(kept: ReadonlySet<string>): void {
+      const stays = new Set([...kept, currentOrNull(catalogue)]);
       for (const version of catalogue.versions()) {
         const changedAt = statSync(pathOf(version), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-        if (!kept.has(version) && Date.now() - changedAt > keptMilliseconds)
+        if (!stays.has(version) && Date.now() - changedAt > keptMilliseconds)
           catalogue.remove(version);
       }
       for (const name of readdirSync(folder).filter(isAbandoned))
@@ -118,15 +119,19 @@ export function openCache(folder: string) {
 }
 
 /**
- * Returns the versions that a cache always keeps: the current one, the target of a rollback, and those that may come
- * next.
+ * Returns the versions that a cache always keeps: the current one, the target of a rollback, those that may come next,
+ * and on request the pinned ones.
  */
-export function versionsToKeep(kept: Kept): Set<string> {
+export function versionsToKeep(kept: Kept, keepsPinned: boolean): Set<string> {
   const current = kept.currentVersion();
   const before = findBefore(kept)?.version;
-  const next = comingNext(kept).map(({ version }) => version);
-  return new Set([current, before, ...next].filter((one) => typeof one === "string"));
+  const others = [...comingNext(kept), ...(keepsPinned ? pinnedIn(kept) : [])];
+  const versions = [current, before, ...others.map(({ version }) => version)];
+  return new Set(versions.filter((one) => typeof one === "string"));
 }
+
+export const pinnedIn = (kept: Kept): Generation[] =>
+  kept.list().filter((one) => !isStaged(one) && one.pinned_at !== null);
 
 /** Returns the newest staged datasets built on the current one, at most 2, because more would fill the folder. */
 export function comingNext(kept: Kept): Generation[] {

@@ -12,6 +12,7 @@ import {
   type DatasetCache,
   type Kept,
   openCache,
+  pinnedIn,
   versionsToKeep,
 } from "./dataset-cache.ts";
 import { type Generation, isStaged } from "./generation.ts";
@@ -204,8 +205,7 @@ export function followShared(request: FollowRequest) {
     if (newest?.status === "rejected") throw newest.reason;
     const published = seen.list().filter((one) => !isStaged(one));
     await cache.removeGone(store.look);
-    const pinned = fetchesPinned ? published.filter((one) => one.pinned_at !== null) : [];
-    cache.prune(versionsToKeep(seen).union(new Set(pinned.map(({ version }) => version))));
+    cache.prune(versionsToKeep(seen, fetchesPinned));
     // Pins may have changed. `point` notes the current dataset's pin.
     for (const one of published)
       if (one.version !== current?.version && cache.has(one)) cache.noteFacts(one);
@@ -215,7 +215,7 @@ export function followShared(request: FollowRequest) {
         .toReversed()
         .filter(lacksStep)
         .map((one) => () => fetchStep(one)),
-      ...pinned.toReversed().map((one) => () => fetch(one)),
+      ...(fetchesPinned ? pinnedIn(seen).toReversed() : []).map((one) => () => fetch(one)),
     ]) {
       if (breakOff().aborted || (await store.look()) !== seen) return;
       await fetchNext();

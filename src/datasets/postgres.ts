@@ -64,7 +64,8 @@ export function openPostgresStore(order: Omit<StoreOrder, "now">, url: string): 
     ...store,
     read: async () => (kept = await store.read()),
     close() {
-      if (kept !== null) cache.prune(versionsToKeep(kept));
+      // Only a server on this folder knows whether it needs the pinned ones.
+      if (kept !== null) cache.prune(versionsToKeep(kept, true));
       store.close();
     },
   };

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { copyFileSync, readdirSync, readFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
+import { openPostgresStore } from "#datasets/postgres.ts";
 import { outcomeOf } from "../support/command-line.ts";
 import { eventually } from "../support/eventually.ts";
 import { freshDatabase, onPostgres as test, runSql } from "../support/postgres.ts";
@@ -201,6 +202,20 @@ test("files that the database is slow to remove are removed", async (t) => {
   )();
   const { added, versions } = await store.read();
   assert.deepEqual([added, versions()], [[], []]);
+});
+
+test("a command leaves its server's folder what that points at, and pinned ones", async (t) => {
+  const [database, { store }, server, ...built] = await twoMachines(t, "a", "b", "c", "d");
+  const [served, pinned] = built.map(({ generation }) => generation.version);
+  for (const one of built) await publishBuilt(store, one);
+  await store.pin(pinned!, true);
+  const { folder } = server.cache.catalogue;
+  for (const version of [served!, pinned!]) utimesSync(await server.store.open(version), 0, 0);
+  server.cache.point((await store.read()).find(served!));
+  const command = openPostgresStore({ folder, changesDays: 0, warn: assert.fail }, database);
+  await command.read();
+  command.close();
+  assert.deepEqual(server.cache.catalogue.versions(), [served, pinned]);
 });
 
 test("an import whose lock ended, so that the next one removed its dataset, is told that and what to do", async (t) => {
