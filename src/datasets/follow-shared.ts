@@ -253,6 +253,8 @@ export function followShared(request: FollowRequest) {
       // The next look finds other datasets, and fetches at once.
       if (overtaken.signal.aborted) return;
       retryMilliseconds = Math.min(2 * retryMilliseconds, lastRetryMilliseconds);
+      // What is no longer needed may have filled the disk.
+      cache.prune(versionsToKeep(seen, fetchesPinned));
       throw error;
     } finally {
       clearInterval(seeing);

@@ -98,6 +98,18 @@ test("a folder keeps what is current, the one before and what comes next, and wh
   assert.ok(!readdirSync(server.cache.catalogue.folder).some((name) => name.endsWith(".tmp")));
 });
 
+test("a fetch for which there was no room makes room for the next one", async (t) => {
+  const [, importer, { cache, store }, first] = await twoMachines(t, "a");
+  const leftover = join(cache.catalogue.folder, ".fetch.99999999.1.tmp");
+  writeFileSync(leftover, "left by a killed process");
+  const one = await publishBuilt(importer.store, first);
+  const open: typeof store.open = async (...order) => {
+    if (existsSync(leftover)) throw new Error("ENOSPC");
+    return store.open(...order);
+  };
+  await follow(t, { cache, store: { ...store, open } }).until(`pointed ${one}`);
+});
+
 /** From now on the fetch of a dataset never gets past its first part. @returns a function that waits for this. */
 function holdFetchOf(t: TestContext, version: string) {
   const query = Client.prototype.query;
