@@ -79,7 +79,8 @@ const isGiven = (text: string | undefined): text is string => text !== undefined
 function matchOne(model: ReadModel, wanted: WantedGp): Match {
   const { parts } = model;
   const found = registers
-    .filter((register) => isGiven(wanted[register]))
+    // Lists say `n/a` or `0` for unknown numbers.
+    .filter((register) => /[1-9]/.test(wanted[register] ?? ""))
     .map((register) => {
       const { positions } = model.select("gp", { [register]: [wanted[register]!] }, firstTwo);
       return { register, positions };

@@ -5,7 +5,7 @@ import { callInPages, callTool } from "../support/mcp.ts";
 import { startService } from "../support/service.ts";
 
 const records = [
-  gp("a", { name: "Alpha Capital", hq_city: "Dallas", hq_state: "TX" }),
+  gp("a", { name: "Alpha Capital", hq_city: "Dallas", external_ids: { crd: ["9900002"] } }),
   gp("b", { name: "Beta Realty", hq_city: "Boston", external_ids: { crd: ["9900001"] } }),
   gp("c", { name: "Beta Realty", hq_city: "Miami" }),
 ];
@@ -21,7 +21,7 @@ test("match_gps finds names by their facts, page by page, and counts each starte
   const { structuredContent } = await callTool(own, "match_gps", {
     names: ["ALPHA CAPITAL, LLC", "Beta Realty", "other", "<b>nobody</b>"],
     cities: ["", "miami", "", ""],
-    crds: ["", "", "9900001", ""],
+    crds: ["n/a", "", "9900001", ""],
   });
   assert.deepEqual(
     structuredContent.data.map(({ certainty, gp: found }: any) => [certainty, found?.hq_city]),
