@@ -1896,6 +1896,8 @@ class Client:
     def _list(
         self, path: str, query: Mapping[str, Any], on_version_change: OnVersionChange
     ) -> Listing[Any]:
+        if "offset" in query:
+            raise TypeError("A listing begins at offset 0: leave offset out.")
         return Listing(
             lambda offset: self._fetch_page(path, {"limit": 100, **query, "offset": offset}),
             lambda restarts: self._sleep(_backoff_seconds(restarts)),

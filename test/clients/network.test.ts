@@ -149,13 +149,14 @@ test("what is no answer of the service is said to be none, once", async (t, clie
   const problem = { "content-type": "application/problem+json" };
   const ofProxy = (to: ServerResponse) => void to.writeHead(403, problem).end('{"code":"blocked"}');
   assert.equal((await ask(ofProxy)).status, 403);
-  for (const body of [
-    '{"status":"ok"}',
-    "[]",
-    '{"data":[]}',
-    '{"data":{},"pagination":{},"meta":{}}',
-  ])
-    assert.equal((await ask(answers.json(body))).status, 200, body);
+  const bodies = ['{"status":"ok"}', "[]", '{"data":[]}', '{"data":{},"pagination":{},"meta":{}}'];
+  for (const body of bodies) assert.equal((await ask(answers.json(body))).status, 200, body);
+});
+
+test("a listing cannot be told to begin elsewhere", async (_t, client) => {
+  const order = { what: "list", operation: "signals", query: { offset: 5 } } as const;
+  const { error } = await client.do({ ...order, options: { baseUrl: "http://a", key } });
+  assert.equal(error!.name, "TypeError", error!.message);
 });
 
 test("a cache that gives one page for every offset does not keep a listing going for ever", async (t, client) => {
@@ -190,8 +191,7 @@ test("a late answer, or a 304 with a length, is taken as it is", async (t, clien
     (response) => void response.setHeader("etag", '"a"').end(page),
     (response) => void response.writeHead(304, { "content-length": page.length }).end(),
   ]);
-  // More than 2^31 ms.
-  const options = { baseUrl, key, timeoutSeconds: 3e6, retriesMax: 0, usesCache: true };
+  const options = { baseUrl, key, timeoutSeconds: 2 ** 31, retriesMax: 0, usesCache: true };
   for (const what of ["late", "new", "kept"]) {
     const { value, trace } = await client.do({ ...fetchSignals, options });
     assert.equal(value?.pagination.total, 0, `${what} ${trace}`);

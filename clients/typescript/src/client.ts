@@ -134,6 +134,7 @@ export function createClient(options: ClientOptions): Client {
   function listAt<At extends Path>(path: At) {
     const fetchPage = fetchAt(path);
     return (query: object = {}, options: ListOptions = {}): Listing<RecordAt<At>, Page<At>> => {
+      if ("offset" in query) throw new TypeError("A listing begins at offset 0: leave offset out.");
       const pages = () =>
         pagesOf(
           (offset) => fetchPage({ limit: 100, ...query, offset }, options),
