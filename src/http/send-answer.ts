@@ -1,4 +1,4 @@
-/** Sends responses, and records the requests. A response with quota headers waits until its count is committed. */
+/** Sends responses, and records the requests. A response that may have been counted waits until counts are committed. */
 import { once } from "node:events";
 import { createReadStream, fstatSync } from "node:fs";
 import type { ServerResponse } from "node:http";
@@ -18,7 +18,7 @@ import type { Exchange } from "./routes.ts";
 /** An answer with its own headers. `sendAnswer` adds the headers that every response has. */
 export type HttpAnswer = Omit<Content, "kind">;
 
-/** Sends an answer. Waits until the counts are committed if the exchange has quota headers. */
+/** Sends an answer. Waits until the counts are committed if it has quota headers, or is a page, perhaps a download. */
 export function sendAnswer(
   http: HttpDependencies,
   exchange: Exchange,
@@ -40,7 +40,7 @@ export function sendAnswer(
     body,
     file,
   };
-  if (quotaHeaders === "") sendNow(sent);
+  if (quotaHeaders === "" && exchange.route?.who !== "person") sendNow(sent);
   else http.afterCommit(sent);
 }
 
