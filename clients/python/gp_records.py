@@ -1711,7 +1711,8 @@ class Client:
         self._key = key
         self._wait_max_seconds = wait_max_seconds
         self._retries_max = retries_max
-        self._timeout_seconds = timeout_seconds
+        # Python waits modulo 2^32 ms for a socket, and for infinity not at all.
+        self._timeout_seconds = min(timeout_seconds, 2_000_000)
         self._cache = cache
         self._on_wait = on_wait
         self._stop = stop or threading.Event()
