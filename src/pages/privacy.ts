@@ -156,6 +156,7 @@ function usersRows(facts: PrivacyFacts): string[][] {
     ],
     ["Failed sign-ins: their number, by hash of address or network", "A day after the last wait"],
     ["Your keys: hash, first 8 characters, name, times, your id", "For good"],
+    ["A view you follow: hash of its secret, filters, time, your id", "Until its feed stops"],
     ["The last use of a key: time, IPv4 /24 or IPv6 /48", "Until its next use"],
     ["The audit log: what you changed, by your id", daysOr(auditDays, "For good")],
     [
