@@ -36,7 +36,7 @@ export function titleCase(text: string): string {
 /** A column in a template such as `{First Name} {Middle Name?} {Last Name}`. */
 interface Placeholder {
   column: string;
-  /** True if the column is marked with `?`. The whole text is missing if the cell of any unmarked column is. */
+  /** True if the column is marked with `?`. The whole text is missing if an unmarked column has a missing cell. */
   optional: boolean;
 }
 

@@ -50,7 +50,7 @@ export function compileMapping(mapping: Mapping) {
   const readNamedGps = mapping.named_gps && compileNamedGps(mapping.named_gps, context);
 
   const { known } = mapping.named_gps ?? {};
-  /** Reads the content of a row. Everything but `faults` is empty if there are any. */
+  /** Returns the content of a row, or only its faults if it has any. */
   const read = (cells: Cells): Omit<SourceEntry, "file" | "line"> => {
     const faults: RecordFault[] = [];
     const made = blocks.map((block) => block(cells, faults));
@@ -152,7 +152,7 @@ function compileCondition(
 const confidenceOfNames = 0.5;
 
 /**
- * Compiles a function that returns the GPs that a row only names. Names that differ only in case, accents or
+ * Compiles a function that returns the GPs named in a row. Names that differ only in case, accents or
  * punctuation share one GP. So do firms from split cells that differ only in legal form, `the` or `and`.
  */
 function compileNamedGps(named: NamedGps, context: MappingContext) {
@@ -390,7 +390,7 @@ function compileMeaning(source: SourceOfField, field: Field, context: MappingCon
   };
 }
 
-/** Returns words for the values that a field takes. */
+/** Describes the values that a field takes, for messages. */
 export const valueWords = ({ choices }: Field): string =>
   `${choices.length > 0 ? `one of ${choices.join(", ")}` : "what the cell means"}, or null without quotes for no value`;
 

@@ -48,7 +48,7 @@ export function firmsIn(text: string): string[] {
 const hasForm = (text: string) => splitName(fold(text)).form !== "";
 const isForm = (text: string) => splitName(`x ${fold(text)}`).core === "x";
 
-/** Splits a text after each legal form that another firm follows. */
+/** Splits a text after each legal form that is followed by another firm. */
 function jointFirms(text: string): string[] {
   const firms: string[] = [];
   let start = 0;

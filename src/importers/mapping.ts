@@ -200,7 +200,7 @@ export const idField: Field = {
   choices: [],
 };
 
-/** Field for the names of GPs that rows name without describing them. */
+/** Field for the names of GPs that rows mention but do not describe. */
 export const namesField: Field = { ...idField, path: "gps", list: true };
 
 /** Maximum length of text on one line, in characters. A field that allows more may have paragraphs. */

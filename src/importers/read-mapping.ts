@@ -149,7 +149,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Checks a value against a schema, and returns its faults. @param path such as `records[0]`; "" for a mapping. */
+/** Checks a value against a schema, and returns its faults. @param path path of the value; "" for a mapping. */
 const shapeFaults = (schema: TSchema, value: unknown, path: string): RecordFault[] =>
   wordFindings(Errors(schema, value)[1], (pointer) => pathOf(path, pointer), {
     boolean: (_, at) =>

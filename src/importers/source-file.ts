@@ -8,7 +8,7 @@ const standardInput = "-";
 
 export const shownName = (file: string) => (file === standardInput ? "<stdin>" : file);
 
-/** Number of bytes to read at once. As text they stay below 128 KiB, and V8 frees such text soonest. */
+/** Number of bytes to read at once. As text they take less than 128 KiB, and V8 frees larger text later. */
 const chunkBytes = 96 * 1024;
 
 const openSource = (file: string): AsyncIterable<Buffer> =>
@@ -16,7 +16,7 @@ const openSource = (file: string): AsyncIterable<Buffer> =>
 
 /**
  * Checks every file before any is read, so that a missing last file is noticed at once rather than after an hour.
- * @throws ImportFault that names all files that do not exist, are folders or cannot be opened.
+ * @throws ImportFault with the names of all files that do not exist, are folders or cannot be opened.
  */
 export function refuseUnreadable(files: readonly string[]): void {
   const faults = files.flatMap((file) => {

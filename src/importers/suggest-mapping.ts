@@ -40,7 +40,7 @@ type Table = Awaited<ReturnType<typeof readTable>>;
 interface Draft {
   kind: RecordKind;
   fields: Map<string, { column: Column; source: SourceOfField }>;
-  /** Decimal mark → the first number that needs it, in words; `either` → the first whose value depends on it. */
+  /** First number that needs each decimal mark, in words. Under `either`: the first whose value depends on the mark. */
   numbers: Map<DecimalMark | "either", string>;
   /** Cells for an unknown value, such as `TBD`. */
   missing: Set<string>;
@@ -153,7 +153,7 @@ function placeColumns({ columns }: Table, draft: Draft): void {
   }
 }
 
-/** Returns a column as a field's source; undefined if its cells do not suit. Adds missing values and notes to the draft. */
+/** Returns a column as a field's source; undefined if its cells do not fit. Adds missing values and notes to `draft`. */
 function sourceOf(column: Column, field: Field, draft: Draft): SourceOfField | undefined {
   const isWord = (cell: string) =>
     field.choices.some((choice) => wordKey(choice) === wordKey(cell));

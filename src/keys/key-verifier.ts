@@ -91,8 +91,7 @@ function refuseEnded(
 
 /**
  * Longest time that a key stays in this cache, in ms. The text of a request also stays in memory for about that long,
- * until it is collected. The cache therefore adds no keys to those that a look at the process's memory would reveal
- * anyway.
+ * until it is collected. The cache therefore reveals no further keys to someone who reads the process's memory.
  */
 const keptMilliseconds = 1000;
 const keptMax = 1000;
@@ -116,7 +115,7 @@ export function openRecentDigests() {
 export interface KnownKeys {
   /**
    * Returns the key with this digest. Returns undefined if there is none.
-   * @param digest as `readKey` returns it.
+   * @param digest digest of the key, as `readKey` returns it.
    * @throws Problem `unavailable` if the key cannot be looked up now; a promise rejects with it.
    */
   find(digest: string): KnownKey | undefined | Promise<KnownKey | undefined>;
@@ -331,7 +330,7 @@ export type LiveKey = KnownKey["key"];
 /** An issued key, valid or not. */
 type KnownKey = ReturnType<typeof knownKey>;
 
-/** Returns keys by their digests in base64, as `readKey` returns them. */
+/** Returns the keys of rows by digest, in base64 as `readKey` returns it. */
 function keysByDigest(rows: readonly KeyRow[]): Map<string, KnownKey> {
   return new Map(rows.map((row) => [row.digest.toBase64(), knownKey(row)]));
 }

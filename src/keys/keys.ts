@@ -109,7 +109,7 @@ export async function listKeys(
 /**
  * Revokes a key for good. The row stays, so that a client that still sends the key is told when it was revoked.
  * @returns the time of the key's first revocation; a second one changes nothing.
- * @throws DomainError `not_found`.
+ * @throws DomainError `not_found` if no key has the id.
  */
 export function revokeKey(
   control: ControlStore,
@@ -137,7 +137,7 @@ async function revokeIn(
 const findKey = (transaction: ControlTransaction, id: string) =>
   transaction.selectFrom("api_key").selectAll().where("id", "=", id).executeTakeFirst();
 
-/** Returns the row of a key. @throws DomainError `not_found`. */
+/** Returns the row of a key. @throws DomainError `not_found` if there is none. */
 async function requireKey(transaction: ControlTransaction, id: string): Promise<ApiKeyTable> {
   const row = await findKey(transaction, id);
   if (row !== undefined) return row;
