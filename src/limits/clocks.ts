@@ -6,7 +6,7 @@ export interface Clock {
   monotonicMicroseconds(): number;
   /** Returns whole ms since 1970. Steps when the system clock is set. */
   wallMilliseconds(): number;
-  /** Id of the machine's current boot. If it is null, each run counts as a boot of its own. */
+  /** Id of the machine's current boot. Null if unknown: each run then counts as a boot of its own. */
   readonly bootId: string | null;
 }
 

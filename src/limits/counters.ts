@@ -7,7 +7,7 @@
  *
  * A request is decided in these steps:
  * 1. `take` drops from each window the requests that have left it.
- * 2. If all three windows have room, the request is admitted and counted in all. A refused one is counted in none.
+ * 2. The request is admitted, and counted in all three windows, if all have room. A refused one is counted in none.
  * 3. The caller gets the quota status: what remains, when each window resets and, after a refusal, how long to wait.
  * 4. `commit` makes the count durable. Only then may the transport send the answer.
  *
@@ -76,7 +76,7 @@ export interface Counters {
   look(account: number, quotas: Quotas): QuotaStatus | Promise<QuotaStatus>;
   /**
    * Saves everything counted before the call. A restart then loses none of it, and a power failure at most the last
-   * second. Never throws. While the disk fails or in mode `local`, counts are only in memory.
+   * second. Never throws. Counts are only in memory while the disk fails or in mode `local`.
    */
   commit(): void;
   close(): void | Promise<void>;

@@ -1,8 +1,8 @@
 /**
  * Writes admitted requests to files, in batches and before their responses are sent, so that a restart forgets none.
  *
- * A segment is one file in the folder `counts`. Each start begins a new segment, and so does the first write after an
- * hour. Segments whose records are all a day old are deleted then.
+ * A segment is one file in the folder `counts`. Each start begins a new one, and so does the first write when the last
+ * one is an hour old. Beginning one deletes all segments whose newest record is a day old.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -29,8 +29,8 @@ interface JournalOptions {
   dir: string;
   clock: Clock;
   /**
-   * Called with the reason when counts can no longer be read or saved. Called with null when they are saved again, or
-   * with the fault of a segment that could not be read at the start. Never called after `close`. Must not throw.
+   * Called with the reason when counts can no longer be read or saved. Called when they are saved again: with null,
+   * or with the reason why a segment could not be read at the start. Never called after `close`. Must not throw.
    */
   onFault: (fault: Error | null) => void;
 }
@@ -241,8 +241,8 @@ function readSegment(path: string): SegmentContent {
 const segmentMicroseconds = 3600e6;
 
 /**
- * Opens the segments for writing.
- * @param finished segments of earlier runs.
+ * Returns a writer of segments. Its first write creates a segment.
+ * @param finished segments of earlier runs, to be deleted when their records are a day old.
  * @param onFault called if the last sync or the close of a segment fails.
  */
 function openSegments(
@@ -285,8 +285,8 @@ function openSegments(
 
   return {
     /**
-     * Writes records. Returns how many were written completely. If a full disk cuts a record off, the next call writes
-     * it again at the same offset, where a reader looks for it.
+     * Writes records. Returns how many were written completely. The next call overwrites a record that a full disk cut
+     * off, because readers expect records at fixed offsets.
      * @throws if nothing can be written.
      */
     write(records: Buffer, now: number): number {

@@ -41,7 +41,7 @@ export function openKeyedLimit<Name extends string | number>(
   return {
     /**
      * Counts an event for a name, or refuses it and counts nothing.
-     * @param takeNext counts the event at another limit if this one has room. If that one refuses, so does this.
+     * @param takeNext counts the event at another limit. Called if this one has room; its refusal is returned.
      */
     take(name: Name, takeNext?: () => LimitStatus): LimitStatus {
       let log = logs.get(name);

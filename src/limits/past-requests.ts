@@ -67,9 +67,9 @@ interface Moment {
  * the limits refuse for too long, at most for one window. Too long a time would give quota away.
  *
  * The wall clock gives the time to the millisecond, unless it was set back. Even then, the monotonic clock gives a
- * lower bound. If it is behind the last record, it was restarted, and all the time that it shows has passed since.
- * Otherwise it may be the same clock, because a container may get its own boot id but not its own clock. Then only the
- * difference is certain.
+ * lower bound. It was restarted if it is behind the last record, so all the time that it shows has passed since.
+ * Otherwise it may be the same clock, because a container can get its own boot id but not its own clock. In that case,
+ * only the difference is certain.
  *
  * A limitation: a wall clock set *forward* between the last record and now is trusted, so requests leave their windows
  * too early by as much as it was set. Within one boot the wall clock is not used.

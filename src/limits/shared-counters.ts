@@ -47,16 +47,16 @@ export interface Group {
   account: number;
   quotas: Quotas;
   /**
-   * Number of requests to count. If it is 0, nothing is written, and the decision says whether a request would be
-   * admitted. If it is negative, one request counts as that many: all of them are counted, or none.
+   * Number of requests to count. 0 writes nothing, and only asks whether a request would be admitted. -n is one request
+   * that counts as n: either all n are counted or none.
    */
   requests: number;
 }
 
 /**
- * Engine's decision on a group. Its first number says how many requests, the first of the group, were counted. Three
- * numbers each for minute, hour and day follow: the requests in the window, including the new ones; the µs until the
- * oldest leaves, 0 if there is none; and the µs until the window admits another request of this size, 0 if it does now.
+ * Engine's decision on a group. It begins with the number of requests counted, from the group's first on. Three numbers
+ * each for minute, hour and day follow: the requests in the window, including the new ones; the µs until the oldest
+ * leaves, 0 if there is none; and the µs until the window admits another request of this size, 0 if it does now.
  */
 export type Decision = readonly number[];
 

@@ -291,7 +291,7 @@ interface Address {
   port: number;
 }
 
-/** Client of the package, for one server or for each server of a cluster. */
+/** Client of `@redis/client`, for one server or for each server of a cluster. */
 interface Client {
   on(event: string, listener: (fault: Error) => void): unknown;
   connect(): Promise<unknown>;
@@ -340,7 +340,7 @@ async function nodesOf(server: Server): Promise<Address[]> {
 /** Pattern of the address of a node that does not know its own host. */
 const withoutHost = /^(?:\?|null)?:(\d+)$/;
 
-/** Returns the address of a node with this host. Returns undefined if the address already has a host. */
+/** Adds a host to the address of a node. Returns undefined if the address already has one. */
 function withHost(address: string, host: string): Address | undefined {
   const [, port] = withoutHost.exec(address) ?? [];
   return port === undefined ? undefined : { host, port: Number(port) };
@@ -388,8 +388,8 @@ const tlsRemedy =
   "If the server does not use TLS at this port, begin COUNTERS_URL with valkey:// or redis://; otherwise check its TLS versions, and that it asks for no client certificate";
 
 /**
- * Patterns of messages from servers, Node and the package, each with its meaning; `$&` stands for the matched text. A
- * script's error may have other text before the message.
+ * Patterns of messages from servers, Node and `@redis/client`, each with its meaning; `$&` stands for the matched text.
+ * A script's error may have other text before the message.
  */
 const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [/^connect ECONNREFUSED .+/, "nothing listens at this address ($&)"],

@@ -104,7 +104,7 @@ function onlyMessage(type: string, text: string): McpReply["content"] {
     : { type, text };
 }
 
-/** Maximum length of a string in an error, in characters. Only strings that repeat input are longer. */
+/** Maximum length of a string in an error, in characters. Only strings that repeat input would be longer. */
 const errorTextMax = 600;
 
 /** Returns the text of a reply. In an error, masks keys and shortens strings, which may repeat parts of the message. */

@@ -58,7 +58,7 @@ interface ToolDeclaration extends Pick<TakesParameters, "filters"> {
   limitMax?: number;
   /** Returns a Problem if the caller may not use the tool, otherwise undefined. */
   refusal?(caller: Caller): Problem | undefined;
-  /** Returns the number of requests that a call counts as; one if left out. */
+  /** Returns the number of requests that a call counts as. A call counts as one if this is omitted. */
   cost?(values: GivenValues): number;
   /** Answers a call with checked arguments. @throws Problem if it is refused. */
   answer(values: GivenValues): ToolAnswer | Promise<ToolAnswer>;
@@ -66,7 +66,7 @@ interface ToolDeclaration extends Pick<TakesParameters, "filters"> {
 
 export const toolName = ({ name }: Operation) => name.replaceAll("-", "_");
 
-/** Argument of a tool whose caller may choose between brief and full records. */
+/** Argument that chooses between brief and full records. */
 export const detailFilter = declared(
   "detail",
   "`brief`, the default, gives the most important members; `full` gives whole records.",
@@ -78,7 +78,7 @@ export const boundsOf = (values: GivenValues): Bounds => ({
   offset: Number(values.get("offset")?.[0] ?? 0),
 });
 
-/** Returns the declared tool. Calls with wrong arguments count, too. */
+/** Makes the declared tool. Calls with wrong arguments count against the caller's quota, too. */
 export function makeTool(dependencies: ToolDependencies, declaration: ToolDeclaration) {
   const { gateway, operations, pageSizeMax, model } = dependencies;
   const { name, title, description, item, filters, sorts = null, answer } = declaration;
@@ -129,7 +129,7 @@ export function makeTool(dependencies: ToolDependencies, declaration: ToolDeclar
 const faultOfArgument =
   "Must be text without control characters, a number, true or false, or a list of these.";
 
-/** Returns arguments as pairs, like those of a query. Leaves out null, which some programs send as no value. */
+/** Returns arguments as pairs, like those of a query. Leaves out null, which some programs send for a missing value. */
 function pairsOf(tool: TakesParameters, given: Readonly<Record<string, unknown>>): Pair[] {
   const known = parametersOf(tool);
   return Object.entries(given)

@@ -68,7 +68,7 @@ export function writeAnswer(
 /**
  * Returns the structured content for values other than records, with the version of their dataset.
  * @param values values on the requested page. Each comes in one or more forms, longest first; the last always fits.
- * @param then sentence about what to do after the last page, or null.
+ * @param then sentence about what to do after the last page; null if there is nothing to do.
  */
 export function writeValues(
   { parts }: Pick<ReadModel, "parts">,
@@ -86,8 +86,8 @@ export function writeValues(
 }
 
 /**
- * Returns the first entries as JSON, as many as fit beside the hints. If the first does not fit, it comes in a shorter
- * form, and `isCut` is true.
+ * Returns the first entries as JSON, as many as fit beside the hints. The first comes in a shorter form, and `isCut` is
+ * true, if it would not fit otherwise.
  * @param formsOf returns the forms of an entry, longest first; the last always fits.
  */
 function fill<T>(

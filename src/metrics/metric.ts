@@ -38,8 +38,8 @@ export const counter = reading("counter");
 
 /**
  * Returns a gauge with a sample for each value of a label.
- * @param read returns a number, or a boolean for 1 or 0, for each value of the label. The label's values come from
- *   closed lists, or are versions or names of sources.
+ * @param read returns the number for each value of the label; true counts as 1, false as 0. The label's values come
+ *   from closed lists, or are versions or names of sources.
  */
 export const gaugeBy = (
   name: string,
@@ -111,7 +111,7 @@ interface Row {
 }
 
 /**
- * Opens a histogram of durations, for each value of one label.
+ * Opens histograms of durations, one for each value of a label.
  * @param bounds upper bounds of the buckets in seconds, ascending.
  */
 export function openHistogram(

@@ -20,7 +20,7 @@ export const parameterBounds = {
 /** Form of a parameter's values. A `value` is compared as a whole; surrounding spaces of a `text` are ignored. */
 export type Form = "text" | "value" | "date" | "number" | "flag";
 
-/** A filter as an operation takes it. */
+/** Declaration of a filter that an operation takes. */
 export interface DeclaredFilter {
   /** Text for the reference; backticks mark code. */
   readonly meaning: string;

@@ -88,7 +88,7 @@ const embeddedLists = embeddedKinds.map((kind) => ({
 
 /** JSON of the members that GPs lack in a dataset from before GPs had funds. */
 export const noFunds = ',"funds":[],"funds_total":0';
-/** Documents of a dataset's GPs → whether they lack funds. */
+/** Cache of whether a dataset's GPs lack funds, keyed by the documents of its GPs. */
 const lackFunds = new WeakMap<object, boolean>();
 const opening = Buffer.from('{"data":[');
 const [comma, brace, lineFeed] = [0x2c, 0x7d, 0x0a];

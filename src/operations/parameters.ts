@@ -37,7 +37,7 @@ interface Reading {
 /**
  * Reads the query of an operation.
  * @param text everything after the first `?` of the request, undecoded.
- * @param all every operation, to say which others know a parameter.
+ * @param all every operation, to say which others take an unknown parameter.
  * @throws Problem as `readParameters` does.
  */
 export function readQuery(
@@ -56,7 +56,7 @@ export type GivenValues = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Checks parameters, and returns their values.
- * @param all every operation, to say which others know a parameter.
+ * @param all every operation, to say which others take an unknown parameter.
  * @param day day of the dataset, from which dates such as `-90d` are counted; undefined if there is none.
  * @throws Problem `invalid-parameters` with the number of faults and the first of them, in the order of the pairs.
  *   Missing parameters and ranges that end before they begin come last.
@@ -105,7 +105,7 @@ export function readParameters(
   return values;
 }
 
-/** Returns the fault of a range that ends before it begins. @param toName name of a filter that may set the end. */
+/** Returns a range's fault if it ends before it begins, or undefined. @param toName filter that may set the end. */
 function outOfOrder(
   { filters }: Path,
   toName: string,
@@ -262,7 +262,7 @@ function faultOfValue(
   return lengthFault(name, form === "text" ? value.trim() : value, lengthMin, lengthMax);
 }
 
-/** Returns the fault of a value that is not in a closed list. Only the suggestion ignores case. */
+/** Returns the fault of a value that is not in a closed list, otherwise undefined. Only the suggestion ignores case. */
 function faultOfChoice(
   parameter: string,
   value: string,
@@ -281,7 +281,7 @@ function faultOfChoice(
 
 const askedDate = new RegExp(askedDatePattern);
 
-/** Returns the fault of a value that is neither an existing date nor a number of days such as `-90d`. */
+/** Returns undefined for an existing date or a number of days such as `-90d`, and the fault of any other value. */
 function faultOfDate(parameter: string, value: string): ParameterFault | undefined {
   if (askedDate.test(value) && (isRelative(value) || existsInCalendar(value))) return undefined;
   return {

@@ -61,7 +61,7 @@ export interface Vocabulary {
 
 const known = new WeakMap<ReadModel, Vocabulary>();
 
-/** Returns the vocabulary. It is counted when first needed, and kept as long as the read model. */
+/** Returns the vocabulary. It is made when first needed, and kept as long as the read model. */
 export const vocabularyOf = (model: ReadModel): Vocabulary =>
   getOrCompute(known, model, () => ({
     data: { ...forEachFacet((facet) => countValues(model, facet)), enums: valueLists },

@@ -281,7 +281,7 @@ function typeCell(schema: MemberSchema): Part {
   return html`${schema.items === undefined ? "one" : "list"} of ${valueWords(values)}`;
 }
 
-/** Returns the values of a closed list. For a list on the vocabulary page, returns a link, because it may be long. */
+/** Returns the values of a closed list. Returns a link instead if the list is on the vocabulary page. */
 function valueWords(values: readonly string[]): Html {
   const listed = valueLists.find(
     (one) => one.values.map(({ value }) => value).join() === values.join(),

@@ -298,7 +298,7 @@ const headerTable = ({ name, quota, seconds }: QuotaWindow): Html =>
     ],
   });
 
-/** Filters for GPs whose values are compared as a whole. */
+/** Filters on GPs other than `gp_name`. They compare whole values. */
 const wholeValues = Object.keys(gpFilters).filter((name) => name !== "gp_name");
 
 /** Meanings of the hint codes; backticks mark code. */

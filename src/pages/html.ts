@@ -75,7 +75,7 @@ export interface Column {
 
 interface GroupHead {
   label: Part;
-  /** Words at the right, such as how many rows there are. */
+  /** Words at the right, such as the number of rows. */
   aside: string;
 }
 

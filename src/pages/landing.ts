@@ -242,7 +242,7 @@ export type LandingRecords = Awaited<ReturnType<typeof readLandingRecords>>;
 
 const latestShown = 6;
 const monthsShown = 24;
-/** Maximum number of people to read until one with several GPs is found. */
+/** Maximum number of people to search for one with several GPs. */
 const peopleRead = 500;
 
 /**
