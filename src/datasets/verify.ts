@@ -33,7 +33,7 @@ const hashBytes = 16;
  */
 const batchSize = 128;
 
-/** Verifies a generation's file. @throws DatasetFault that names the fault, followed by `advice` if it is damaged. */
+/** Verifies a generation's file. @throws DatasetFault that names the fault. Adds `advice` if the file is damaged. */
 export function verifyGeneration(path: string, advice = ""): void {
   const { db, meta } = openGeneration(path);
   using _ = db;
@@ -53,7 +53,7 @@ const gather = () => ({
   checksum: 0,
   indexer: openIndexer(),
   positionOfGp: new Map<string, number>(),
-  /** Former ids, with the GPs whose documents name them. */
+  /** Former ids, each with the id of the GP whose document names it. */
   formerIds: new Map<string, string>(),
 });
 
@@ -86,7 +86,7 @@ function firstFault(db: DatabaseSync, meta: Meta): string | undefined {
   );
 }
 
-/** Reads the documents of a kind back. @returns their places, or the first fault. */
+/** Verifies the documents of a kind and gathers their facts. @returns the documents' places, or the first fault. */
 function readBack(
   db: DatabaseSync,
   kind: RecordKind,
@@ -225,13 +225,13 @@ function sortKeyIn(kind: RecordKind, { bytes, characters, start, end }: StoredDo
 const formerIdRows = (db: DatabaseSync, kind: RecordKind): ReadonlyMap<string, string> =>
   new Map(arraysOf(db, `select former_id, gp_id from former_id join ${kind} on id = gp_id`));
 
-/** Reports whether the table has exactly the given former ids for the existing GPs. */
+/** Reports whether the table former_id has exactly the given ids for the existing GPs. */
 function areFormerIds(db: DatabaseSync, told: ReadonlyMap<string, string>): boolean {
   const rows = formerIdRows(db, "gp");
   return rows.size === told.size && [...told].every(([former, gp]) => rows.get(former) === gp);
 }
 
-/** Reports whether the table has, for each source, the ids of either all its GPs and principals or none. */
+/** Reports whether published_id has the ids of all or of none of each source's GPs and principals. */
 function arePublishedIds(db: DatabaseSync): boolean {
   if (!hasTable(db, "published_id") || count(db, "published_id") === 0) return true;
   const records = "select source, id from gp union all select source, id from principal";

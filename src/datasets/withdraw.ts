@@ -24,12 +24,12 @@ import { writeDraft } from "./write-draft.ts";
 export type Withdrawn = NonNullable<Awaited<ReturnType<typeof withdraw>>>;
 
 /**
- * Withdraws the people with unapplied suppressions from all datasets. The caller holds the import lock.
- * @param control store of the suppressions. Receives audit entries for removals, and then marks them as applied.
+ * Withdraws the people with unapplied suppressions from all datasets. The caller must hold the import lock.
+ * @param control store of the suppressions, which are marked as applied at the end. Receives audit entries of removals.
  * @param trial suppression to try in a dry run, which changes nothing; null to withdraw for real.
- * @returns null if every suppression was already applied. Otherwise `published`, the dataset without the people; null
- *   in a dry run, or if no current dataset contains them. `withheldCount` is the number of records that were left out
- *   or lost text. `removed` lists versions.
+ * @returns null if every suppression was already applied. `published` is the dataset without the people, or null in a
+ *   dry run or if no current dataset contains them. `withheldCount` is the number of its records that were left out or
+ *   lost text. `removed` lists the versions of removed datasets.
  * @throws DatasetFault if the current dataset is damaged, the disk is too full, or a running server cannot read the new
  *   dataset.
  */
@@ -46,7 +46,7 @@ export async function withdraw(
   const numbers = pending.map(({ number }) => number);
   await refuseUnreadable(store, "Update that server first, then run this command again.");
   const ids = new Set<string>();
-  /** Withholds people from all records of a generation. @returns `isFree` true if it has none of them. */
+  /** Withholds people from all records of a generation. `isFree` is true if it contains none of them. */
   const withheldIn = ({ reports }: Generation, previous: Previous, texts: TextStore) => {
     const records = previous.records([...previous.sources.keys()], texts);
     const [formerIds, withheldIds] = [previous.formerIds(), previous.withheldIds()];

@@ -28,7 +28,7 @@ interface Withheld {
   ids: Set<string>;
   /** Public ids of GPs and projects that were left out, now or earlier. Links may still lead to them. */
   absent: Set<string>;
-  /** GPs that a limit covers but that are not remembered yet. */
+  /** GPs that a suppression's limit covers, and that are not remembered for it yet. */
   newGps: CoveredGps;
 }
 
@@ -37,7 +37,7 @@ type Sought = Pick<Suppression, "number" | "name" | "gp" | "cik" | "crd" | "gp_i
 
 type Links = Pick<StoredLinks, "gps" | "projects">;
 
-/** A record's own part, and the members of it that are used here. */
+/** Own part of a record. Declares only the members that are used here. */
 interface Own extends Record<string, unknown> {
   name?: string;
   legal_name?: string | null;
@@ -61,7 +61,7 @@ interface WithholdOrder {
 }
 
 /**
- * Withholds people from records. Other records lose their links to GPs and projects that are left out.
+ * Withholds people from records. Remaining records lose their links to GPs and projects that were left out.
  * @param records records of all sources under their lasting ids. Left-out records are removed from the lists.
  */
 export function withhold(records: DraftRecords, order: WithholdOrder): Withheld {
@@ -117,8 +117,8 @@ export function withhold(records: DraftRecords, order: WithholdOrder): Withheld 
 }
 
 /**
- * Returns a value, such as a message or an import's report, with every suppressed name in its texts withheld as in
- * records. Ignores limits: a name is withheld even if its suppression is limited to certain GPs.
+ * Returns a value, such as a message or an import's report, with every suppressed name in its texts replaced.
+ * Ignores limits: a name is withheld even if its suppression is limited to certain GPs.
  */
 export const masked = <Value>(value: Value, suppressions: readonly Sought[]): Value =>
   suppressions.length === 0 ? value : without(value, suppressions.map(soughtOf));
@@ -158,8 +158,8 @@ const bareNumber = (id: string) => id.replace(/\D/g, "").replace(/^0+/, "");
 const ownOf = (stored: StoredText) => JSON.parse(`{${ownIn(stored)}}`) as Own;
 
 /**
- * Opens a search for the suppressions that apply to a record. These are unlimited ones, ones limited to a GP name, CIK
- * or CRD number of the record, and ones that apply to records it links to. A suppression limited to the number of a
+ * Opens a search for the suppressions that apply to a record. These are unlimited ones, those limited to a GP name, CIK
+ * or CRD number of the record, and those that apply to records it links to. A suppression limited to the number of a
  * project or principal also applies to the GPs of that record, because their texts may name the person.
  * A limited suppression also applies to the GPs remembered for it, even if their ids have changed since.
  * @param withheld receives the GPs that are not remembered yet.
@@ -285,7 +285,7 @@ function withoutName(text: string, { name }: Sought): string {
   return cleared + text.slice(done);
 }
 
-/** Folds a text with a space on either side. @returns the fold's units, and where each starts and ends in the text. */
+/** Folds a text and adds a space at either end. @returns the units, and where each starts and ends in the text. */
 function foldWithPlaces(text: string) {
   let units = " ";
   const starts = [0];

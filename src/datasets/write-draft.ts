@@ -40,7 +40,7 @@ export interface Changes {
   unlinked: Unlinked[];
 }
 
-/** A link that was dropped because no GP has the public id that it names. */
+/** A link that was dropped because no GP has the id that it names. */
 interface Unlinked extends RecordName {
   source: string;
   gp: string;
@@ -65,16 +65,13 @@ interface DraftRequest {
   builtAt: string;
   /** Generation that the draft is compared with, to count changes and to keep times. */
   previous: Previous;
-  /** True to write the draft even if no record differs, because evidence or reports may. */
+  /** True to write the draft even if no record differs, because evidence or reports may differ. */
   isForced?: boolean;
   /** Called after every 1,000 records, with the number of records written so far. */
   onWritten: (records: number) => void;
 }
 
-/**
- * Writes a draft.
- * @returns `meta` null if no record differs and the draft is not forced. The file is then incomplete.
- */
+/** Writes a draft. Leaves its file incomplete and `meta` null if no record differs and the draft is not forced. */
 export function writeDraft(request: DraftRequest): { meta: Meta | null; changes: Changes } {
   const { path, records, texts, sources, builtAt } = request;
   // In defensive mode SQLite would keep a journal despite the pragma, and a killed import would leave it behind.
@@ -223,7 +220,7 @@ type FrameOf = (
   stored: StoredText,
 ) => Frame;
 
-/** Opens a document writer. Each kind is written once, in the order of `recordKinds`. */
+/** Opens a document writer. Write each kind once, in the order of `recordKinds`. */
 function openDocumentWriter(
   draft: DatabaseSync,
   { previous, texts, builtAt, onWritten }: DraftRequest,
@@ -368,7 +365,7 @@ function openAssembly() {
       const ownLength = timeAt + updatedAt.length + 1 - start;
       return { document: bytes.subarray(start, end), ownLength };
     },
-    /** Starts over. @returns all documents since the last call, valid until `begin`. */
+    /** Removes all documents. @returns their bytes, valid until the next `begin`. */
     clear(): Uint8Array {
       const all = bytes.subarray(0, end);
       end = 0;

@@ -31,7 +31,7 @@ interface Property {
   /** Median number of units; left out if properties of the type are not measured in units. */
   units?: number;
   squareFeet?: number;
-  /** Median cost in US dollars of one unit, or of one square foot if there are no units, or else of the property. */
+  /** Median cost in US dollars: of one unit, else of one square foot, else of the whole property. */
   costUsd: number;
   /** False for property that is bought and offered but never built, such as land. */
   isBuilt?: boolean;
@@ -163,7 +163,7 @@ const somePlace = (random: Random, name: string, metro: Metro, zipStart: string)
 const near = (random: Random, degrees: number): number =>
   Math.round((degrees + (random.next() - 0.5) * 0.18) * 10_000) / 10_000;
 
-/** Returns a project's dates and the time of its last update, whose day is never before the latest past event. */
+/** Returns a project's dates and its `updated_at`, which is never before the day of its latest past event. */
 function datesOf(random: Random, { startDay, completionDay, firstSaleDay }: Schedule) {
   const days = [startDay, firstSaleDay, completionDay].map((day) => day ?? 0);
   const latestDay = Math.max(lastDay - 900, ...days.filter((day) => day <= lastDay));

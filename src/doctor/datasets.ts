@@ -72,7 +72,7 @@ function contactFaults(catalogue: Catalogue, config: Config | null): Finding[] {
   }
 }
 
-/** Returns the fault of a pointer that is unreadable, names no dataset here, or is missing after a publication. */
+/** Returns the fault of a pointer that is unreadable, names no existing dataset, or is missing after a publication. */
 function pointerFaults(catalogue: Catalogue, sound: readonly string[]): Finding[] {
   const pointer = join(catalogue.folder, "current");
   const unreadable = unread(pointer);

@@ -48,8 +48,8 @@ const forOthers = 0o077;
 const writeForOthers = 0o022;
 
 /**
- * Check of the folder's mode, which guards everything in it. A folder without the program's files passes, because
- * DATA_DIR may name it by mistake, and its mode should then stay as it is.
+ * Check of the folder's mode, which guards everything in it. A folder without the program's files passes:
+ * DATA_DIR may name it by mistake, and changing its mode could do harm.
  */
 export const modes: Check = {
   name: "modes",

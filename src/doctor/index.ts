@@ -3,7 +3,7 @@ import { dataFolder, disk, fileSystem, modes } from "./folder.ts";
 import { counters, database, port, settings } from "./settings.ts";
 import { controlStore, restoreLeftovers, usageStore } from "./stores.ts";
 
-/** All checks. Their order lets a fault explain later faults. */
+/** All checks, ordered so that causes are reported before their consequences. */
 export const checks = [
   settings,
   dataFolder,

@@ -35,7 +35,7 @@ function storeCheck(name: StoreName): Check {
   };
 }
 
-/** Judges a missing database. A server creates control.sqlite first, so if another file is left, the keys were lost. */
+/** Judges a missing database. A server creates control.sqlite first, so another file shows that the keys were lost. */
 function absent(dataDir: string, file: string, name: StoreName): Finding {
   const wasServed = namesIn(dataDir).some((one) => /^(counts$|(usage|control)\.sqlite)/.test(one));
   return wasServed && name === "control.sqlite"
@@ -46,7 +46,7 @@ function absent(dataDir: string, file: string, name: StoreName): Finding {
 function contentFinding(file: string, name: StoreName): Finding {
   const judge = (code: number, said: string) => judgeStore(file, code, said, remedies[name](file));
   try {
-    // If there is no write-ahead log, no process has the file open. An ordinary read would create a log.
+    // No process has the file open if there is no write-ahead log. An ordinary read would create a log.
     const place = existsSync(`${file}-wal`) ? file : immutableUri(file);
     using database = new DatabaseSync(place, { readOnly: true, timeout: 1000 });
     const said = String(database.prepare("pragma quick_check(1)").get()!["quick_check"]);

@@ -17,7 +17,7 @@ import { type ExportedFile, type ExportOrder, workbookFormat } from "./run-expor
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
 
-/** Number of records and funds that ends a row group. Larger groups take more memory; smaller ones slow down reads. */
+/** Number of records and funds at which a row group ends. Larger groups take more memory; smaller ones slow reads. */
 const groupMax = 4096;
 
 // Requests and the machine's other work come first.

@@ -109,7 +109,7 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
     },
     /**
      * Makes a missing file. Files are made one at a time, and calls for a file in progress share its result. Rejects if
-     * the file cannot be made, with a DatasetFault `full` if the disk has no room.
+     * the file cannot be made. The error is a DatasetFault `full` if the disk has no room.
      */
     make(version: string, file: OfferedFile): Promise<MadeFile> {
       return making.getOrInsertComputed(`${version}/${file.name}`, (key) => {
@@ -124,7 +124,7 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
         for (const version of readdirSync(catalogue.exportsFolder))
           if (!isOffered(catalogue.findReadable(version), current)) remove(folderOf(version));
       } catch {
-        // There is no folder before the first file is made. If facts cannot be read, the next call tries again.
+        // There is no folder before the first file is made. The next call tries again if facts cannot be read.
       }
     },
     /** Stops making files. Calls that wait for a file reject, and so do later ones. */

@@ -1,4 +1,4 @@
-/** Reads a dataset's records one by one, as the API returns them, in little memory however many there are. */
+/** Reads a dataset's records as the API returns them, one at a time to save memory. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Generation } from "#datasets/generation.ts";
 import { arraysOf, openPublished } from "#datasets/open-generation.ts";
@@ -69,7 +69,7 @@ function* documentsOf(db: DatabaseSync, kind: RecordKind): Generator<string> {
   for (const [document] of rows) yield document;
 }
 
-/** Yields GPs with the totals of their principals and signals. @param embeds true to embed the first of each. */
+/** Yields GPs with the totals of their principals and signals. @param embeds true to embed the first few, too. */
 function* gps(db: DatabaseSync, embeds: boolean): Generator<string> {
   // The other arrays are left out, because only a server needs them.
   const { recordsOfGp } = treeOf([...readArrays(db, "recordsOfGp.%")]) as DatasetIndex;

@@ -252,7 +252,7 @@ function cellXml(place: string, cell: SheetCell): string {
   return `<c r="${place}" s="${cell.hasTime ? style.time : style.day}"><v>${cell.day}</v></c>`;
 }
 
-/** Maximum length of a cell's text, in UTF-16 code units. Longer text is cut, or programs report a damaged file. */
+/** Maximum length of a cell's text, in UTF-16 code units. Longer text is cut: programs report it as a damaged file. */
 const textLengthMax = 32_767;
 
 function textXml(place: string, number: number, text: string): string {

@@ -48,7 +48,7 @@ const textLengthMax = 4000;
 /** E-mail addresses and phone numbers, which some filers write into names and clarifications. */
 const contact =
   /[\s,;]{0,3}(?:[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,4}|(?<![\d-])\(?\d{3}\)?[\s.-]{1,2}\d{3}[\s.-]\d{4}(?![\d-]))/g;
-/** Matches a part that every contact has, in a tenth of the time. */
+/** Pattern of a part that every contact has. Searching for it takes a tenth of the time. */
 const mayHoldContact = /@|\d{3}[\s.-]\d{4}/;
 
 /**

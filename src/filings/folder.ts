@@ -358,7 +358,7 @@ export const archiveLimits = {
 };
 
 /**
- * Opens an archive without reading its members. The caller closes it. Folders are not members.
+ * Opens an archive without reading its members. The caller must close it. Folders are not members.
  * @param limits lower limits, for tests.
  * @throws ImportFault if the archive is damaged or too large, or if a member is encrypted, a link, outside the
  *   archive, listed twice, or compressed like a zip bomb.
@@ -404,7 +404,7 @@ function whyRefused(
   if (kind === 0o120000) return "is a symbolic link, which no SEC archive contains";
   if (entry.isEncrypted()) return "is encrypted, which no member of an SEC archive is";
   if (total > bytesMax) return `brings the archive to more than ${bytesMax} unzipped bytes`;
-  // Members may share zipped bytes, so that each passes the check although all together fail it.
+  // Members may share zipped bytes. Each of them may pass the check that all together fail.
   return (
     bombIn(entry.uncompressedSize, entry.compressedSize, limits) ?? bombIn(total, fileSize, limits)
   );

@@ -171,7 +171,7 @@ export function addTable(files: QuarterFiles, table: QuarterTable, file: TableFi
   files[table] = file;
 }
 
-/** Maximum number of bytes to join at once. A larger quarter is read several times, for different filings each time. */
+/** Size up to which one pass reads a quarter, in bytes. A larger one takes several passes, each for other filings. */
 const passBytes = 12 * 1024 * 1024;
 
 /**

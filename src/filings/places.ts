@@ -94,7 +94,7 @@ function cutAfter(written: string, folded: string): string {
 }
 
 const unit = String.raw`[\s,]{1,3}(?:${anyOf(suites)}\b\.?\s?#?|#)\s?[\w-]{1,9}`;
-/** Matches a street or PO box in a text, with its suite. `250 Park Avenue Partners` is a firm and does not match. */
+/** Pattern of a street or PO box in a text, with its suite. `250 Park Avenue Partners` is a firm and does not match. */
 const streetInText = new RegExp(
   String.raw`\s{0,3}(?:\b(?:(?:residing|located) )?at )?(?:(?<![\w-])\d[\w-]{0,9}\s(?:[\w.'’-]{1,30}\s){1,4}?${anyOf(streetWords)}\b\.?(?:\s(?:[ns]\.?[ew]?|[ew])\b\.?)?|\bp\.?\s?o\.?\sbox\s\w{1,9})(?:${unit}){0,3}(?=$|[;:)]|,(?!\s${anyOf(legalForms)}\b)|\s[a-z. ]{2,30},?\s[a-z]{2}\s\d{5})`,
   "gi",
@@ -148,7 +148,7 @@ export function openPlaces(salt: string): PlaceReader {
   };
 }
 
-/** Number of first lines to search for a header. Census files begin with a title. */
+/** Number of lines at the start to search for a header. Census files begin with a title. */
 const headerLines = 5;
 const delimiters = [",", "|", "\t", ";"];
 const withoutHeader = /^"?\d{3,5}"?,"?\d{4,5}"?,[^,\n]*,"?[A-Z]{2}"?(?:[,\r\n]|$)/;

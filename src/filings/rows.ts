@@ -145,7 +145,7 @@ export function openFilingStore(path: string, onRow: (rows: number) => void = ()
   const addDate = adder(
     "insert into filed values (?, ?) on conflict do update set filed_on = min(filed_on, excluded.filed_on)",
   );
-  /** Adds a filing. The lower rank of two with one id wins, or else `isBefore` decides. Reports whether it is new. */
+  /** Adds a filing. Keeps one per id: the lower rank, else the first by `isBefore`. Reports whether the id is new. */
   const addFiling = (row: object, ...key: readonly [Form, string, string, string, number]) => {
     const [form, id, , , rank] = key;
     if (add(...key, JSON.stringify(row))) return true;

@@ -106,7 +106,7 @@ export function openGateway(dependencies: GatewayDependencies) {
      * Checks the key and charges the quota. Calls `find` if the question is admitted. An error that `find` throws
      * becomes the result.
      * @param cost returns the number of requests that the question counts as, at most `greatestRequest`; 1 if omitted.
-     *   Returns a Problem if the key may not ask the question; nothing is counted then. Called only for accepted keys.
+     *   Returns a Problem, and nothing is counted, if the key may not ask the question. Called only for accepted keys.
      *   If `cost` throws an error, the error becomes the result, and the question counts as one request.
      */
     counted<Q extends { caller: Caller }, A>(
@@ -135,9 +135,9 @@ export function openGateway(dependencies: GatewayDependencies) {
       return whenCounted(counters.take(asker.accountNumber, quotas, requests), asker, settle);
     },
     /**
-     * Charges an account for requests, at most `greatestRequest` of them. No key is needed, as for a download from a
-     * page, so the caller must have checked who asks. Resolves to null if the requests cannot be counted; the question
-     * must then be refused.
+     * Charges an account for up to `greatestRequest` requests without a key, as for a download from a page. The caller
+     * must have checked who asks. Resolves to null if the requests cannot be counted. A question that cannot be counted
+     * must be refused.
      */
     charge: (account: number, quotas: Quotas, requests: number): Promise<QuotaStatus | null> =>
       Promise.try(() => counters.take(account, quotas, requests)).catch(() => null),
@@ -193,8 +193,8 @@ const wholeQuotas = (own: Asker["quotas"]): Quotas =>
 
 /**
  * Returns the account and key that a question counts for. Returns a Problem if the caller is refused: 401 for a missing
- * or refused key, 403 for a suspended account, 503 if the key cannot be looked up. Once the client's network has sent
- * too many wrong keys, the 401 for a wrong key becomes a 429. Wrong keys never affect a valid one.
+ * or refused key, 403 for a suspended account, 503 if the key cannot be looked up. The 401 for a wrong key becomes a
+ * 429 once the client's network has sent too many of them. Wrong keys never affect a valid one.
  */
 function authorize(checks: GatewayDependencies, { key, client }: Caller): Asker | Problem {
   if (key === null) return missingKey(checks, client);
@@ -228,7 +228,7 @@ function wayToKey({ accountUrl, isSignUpOpen }: GatewayDependencies): string {
     : `If you have no key, sign in at ${accountUrl} and create one; if you have no account, ask the operator of this service for one.`;
 }
 
-/** Returns the problem for a missing key. If one was sent in a wrong place, the detail names the place, not the key. */
+/** Returns the problem for a missing key. The detail names any wrong place where one was sent, but not the key. */
 function missingKey(service: GatewayDependencies, client: Client): Problem {
   const misplaced = client.misplacedKey();
   const detail =

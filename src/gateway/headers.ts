@@ -189,7 +189,7 @@ const knownMax = 200;
 const knownLengthMax = 100;
 
 /**
- * Returns the encoding that the client prefers. If `q` is equal, the service's order decides. Returns null to send the
+ * Returns the encoding that the client prefers. The service's order decides if `q` is equal. Returns null to send the
  * body unencoded.
  */
 export function preferredEncoding(acceptEncoding: string | undefined): Encoding | null {
