@@ -461,7 +461,8 @@ const misfits: typeof meanings = [
  */
 function faultInWords(fault: Error, place: string, password: string | undefined): Error {
   if (fault instanceof StoreFault) return fault;
-  const { message } = fault;
+  // Node collects one error for each of the host's addresses.
+  const { message } = fault instanceof AggregateError ? (fault.errors[0] as Error) : fault;
   const findIn = (known: typeof meanings) => {
     const found = known.find(([said]) => said.test(message));
     return found && message.replace(...found).trim();

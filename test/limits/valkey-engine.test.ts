@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { promises } from "node:dns";
 import { suite, test, type TestContext } from "node:test";
 import type { Engine } from "#limits/shared-counters.ts";
 import { defaultQuotas } from "#limits/policy.ts";
@@ -38,6 +39,15 @@ test("each way in which no server is reached is told in a sentence of its own", 
     assert.match(faults[0]!, sentence, url);
     assert.match(faults[0]!, /^Counts are not shared: \w+:\/\/[^@\n]+$/);
   }
+});
+
+test("a server that no address of its name reaches is told by the first", async (t) => {
+  const both = [["127.0.0.1", 4] as const, ["::1", 6] as const];
+  const addresses = both.map(([address, family]) => ({ address, family }));
+  t.mock.method(promises, "lookup", async () => addresses);
+  const { faults, close } = await openAt(t, "redis://two.example:1");
+  close();
+  assert.match(faults[0]!, /nothing listens at this address \(connect ECONNREFUSED 127/);
 });
 
 test("an answer that is not one of the script admits and refuses nobody", async (t) => {
