@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { readConfig } from "#config.ts";
 import type { PageAnswer, PageRequest } from "#dashboard/messages.ts";
+import type { Outgoing } from "#http/dependencies.ts";
 import { sendNow } from "#http/send-answer.ts";
 import { openHttpServer } from "../support/http-server.ts";
 import { sendRaw } from "../support/raw-client.ts";
@@ -95,16 +96,12 @@ test("a page of an account is not compressed, for its length would tell of what 
 });
 
 test("a page is sent once counts are committed, for it may be a download", async (t) => {
-  const sent: number[] = [];
-  const { get } = await openHttpServer(t, {
-    accountWorker: async () => hello,
-    afterCommit(response) {
-      sent.push(response.status);
-      sendNow(response);
-    },
-  });
-  await get("/browse/gps/download", {}, "POST");
-  assert.deepEqual(sent, [200]);
+  const { promise, resolve: afterCommit } = Promise.withResolvers<Outgoing>();
+  const accountWorker = async () => hello;
+  const { get } = await openHttpServer(t, { accountWorker, afterCommit });
+  const asked = get("/browse/gps/download", {}, "POST");
+  sendNow((await Promise.race([promise, asked])) as Outgoing);
+  assert.equal((await asked).status, 200);
 });
 
 test("methods a page does not know are a 405 and never reach the account worker, nor does a preflight", async (t) => {

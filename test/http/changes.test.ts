@@ -212,10 +212,7 @@ test("the list shows at once, under another tag, that steps were withdrawn", asy
   await commandDone(service.dataDir, "suppress", "add", "Jane Roe", "--reason", "objection");
   const after = await service.get("/changes", { "if-none-match": before.headers.get("etag")! });
   assert.equal(after.status, 200);
-  assert.deepEqual(
-    [before, after].map(({ body }) => body.data[1].step === null),
-    [false, true],
-  );
+  assert.ok(before.body.data[1].step !== null && after.body.data[1].step === null);
 });
 
 test("a step whose file is not here yet is asked for again, and is no reason to begin anew", async (t) => {

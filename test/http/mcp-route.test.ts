@@ -366,10 +366,8 @@ test("a call is in the log and in the metrics as mcp, with the problem that the 
 test("tools that could not be loaded are loaded with the next message", async (t) => {
   const service = await startService(t);
   const hooks = registerHooks({
-    resolve(specifier, context, nextResolve) {
-      if (specifier.startsWith("#mcp/")) throw new Error("EMFILE: too many open files");
-      return nextResolve(specifier, context);
-    },
+    resolve: (specifier, context, next) =>
+      specifier.startsWith("#mcp/") ? assert.fail("EMFILE") : next(specifier, context),
   });
   assert.equal((await post(service, initialize)).status, 500);
   hooks.deregister();
