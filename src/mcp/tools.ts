@@ -125,8 +125,8 @@ const changesTool = (dependencies: ToolDependencies): Tool =>
       const { limit, offset } = boundsOf(values);
       const version = values.get("version")![0]!;
       const detail = detailOf(values.get("detail"));
-      const current = served(dependencies);
-      const { version: datasetVersion } = current.parts;
+      const { parts } = served(dependencies);
+      const { version: datasetVersion } = parts;
       const kept = changes.list(datasetVersion).filter(({ step }) => step !== null);
       const next = kept.findLast(({ from }) => from === version)?.version;
       if (next === undefined && version !== datasetVersion) {
@@ -154,7 +154,7 @@ const changesTool = (dependencies: ToolDependencies): Tool =>
         part === null || part.to === datasetVersion
           ? null
           : `These changes lead to version ${part.to}. For later changes, call changes_since with that version and offset 0.`;
-      return writeValues(current, forms, bounds, "changes_since", then);
+      return writeValues({ parts }, forms, bounds, "changes_since", then);
     },
   });
 
@@ -190,13 +190,13 @@ const explainTool = (dependencies: ToolDependencies): Tool =>
       id: declared("id", "Id of the record, as in an answer.", { isRequired: true }),
     },
     async answer(values) {
-      const current = served(dependencies);
+      const { parts } = served(dependencies);
       const whole = await explained(dependencies, values.get("id")![0]!);
       const { id, kind, name, statement, evidence } = whole;
       const cut = [10, 4, 1].map((most) => ({ ...whole, evidence: evidence.slice(0, most) }));
       const bounds = { ...boundsOf(values), total: 1 };
       const page = [[whole, ...cut, { id, kind, name, statement }]].slice(bounds.offset);
-      return writeValues(current, page, bounds, "explain");
+      return writeValues({ parts }, page, bounds, "explain");
     },
   });
 

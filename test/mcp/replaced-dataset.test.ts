@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ToolDependencies } from "#mcp/tool.ts";
 import { makeTools } from "#mcp/tools.ts";
 import { openAnswerCache } from "#gateway/answer-cache.ts";
 import { openOperations } from "#gateway/read-operation.ts";
 import { operations } from "#operations/index.ts";
+import type { Explanation } from "#records/explanation.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { gp, signal } from "../datasets/published.ts";
 import { modelOf } from "../support/dataset.ts";
 
-/** `list_gps` alone, on the dataset that `model` gives each time it is looked at. */
-function listGps(model: () => ReadModel) {
+/** One tool alone, on the dataset that `model` gives each time it is looked at. */
+function toolOn(model: () => ReadModel, name: string, explain: ToolDependencies["explain"]) {
   const answering = {
     cache: openAnswerCache(0),
     operations,
@@ -30,9 +32,9 @@ function listGps(model: () => ReadModel) {
     ...answering,
     answers: openOperations(answering),
     changes: { list: () => [], stepPath: () => "", openStep: () => null },
-    explain: () => assert.fail("a list explains no record"),
+    explain,
   });
-  return tools.find(({ name }) => name === "list_gps")!;
+  return tools.find((tool) => tool.name === name)!;
 }
 
 const caller = {
@@ -58,7 +60,8 @@ test("a list that is asked for while another dataset takes over is whole and of 
   /** The tool has looked at the dataset so often when it is replaced. */
   for (let looks = 1; !isOver; looks++) {
     let looked = 0;
-    const list = listGps(() => (++looked > looks ? after : before).model);
+    const model = () => (++looked > looks ? after : before).model;
+    const list = toolOn(model, "list_gps", () => assert.fail("a list explains no record"));
     const given = { limit: 100, offset: 2450, signal_date_from: "2026-10", detail: "brief" };
     const { result } = await list.call(caller, given);
     assert.ok(result.kind === "answer");
@@ -75,4 +78,19 @@ test("a list that is asked for while another dataset takes over is whole and of 
     if (!isOver && looks > 1) replacedWhileRead++;
   }
   assert.ok(replacedWhileRead > 0, "the dataset was read in one go");
+});
+
+test("an explanation may come after the memory of its dataset was freed", async (t) => {
+  const model = await modelOf(t, [gp("a")]);
+  const { version } = model.parts;
+  const explain = toolOn(
+    () => model,
+    "explain",
+    async () => {
+      model.close();
+      return { evidence: [] } as unknown as Explanation;
+    },
+  );
+  const { result } = await explain.call(caller, { id: "gp_0" });
+  assert.equal(result.kind === "answer" && result.answer.datasetVersion, version);
 });
