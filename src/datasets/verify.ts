@@ -221,7 +221,7 @@ function sortKeyIn(kind: RecordKind, { bytes, characters, start, end }: StoredDo
   return sortKeyOf({ record: kind, name: value, date: value } as unknown as CanonicalRecord);
 }
 
-/** Returns the former ids of the existing records of a kind, with the ids that they lead to. */
+/** Returns the former ids of a kind's existing records, each with its record's present id. */
 const formerIdRows = (db: DatabaseSync, kind: RecordKind): ReadonlyMap<string, string> =>
   new Map(arraysOf(db, `select former_id, gp_id from former_id join ${kind} on id = gp_id`));
 

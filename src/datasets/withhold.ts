@@ -264,8 +264,8 @@ const periodBeforeWord = /[.․‥…．](?=[\p{L}\p{N}]\p{M}*[\p{L}\p{N}])/gu;
 const escapes = /%[0-7][0-9a-f]|(?:%[89a-f][0-9a-f])+/gi;
 
 /**
- * Separates words that a fold would join, so that `Jane Roe's` and `left.Jane Roe` contain the words of `Jane Roe`, and
- * decodes percent-escapes. Keeps the length by padding a decoded escape with combining marks, which a fold deletes.
+ * Decodes percent-escapes. Separates words that a fold would join, so that `Jane Roe's` and `left.Jane Roe` contain the
+ * words of `Jane Roe`. Keeps the length by padding a decoded escape with combining marks, which a fold deletes.
  */
 const parted = (text: string) =>
   text.replace(escapes, unescaped).replace(possessive, " ").replace(periodBeforeWord, " ");

@@ -32,7 +32,7 @@ import { hexadecimal, indexChecksum } from "./served.ts";
 import { arraysIn, writeArrays } from "./stored-arrays.ts";
 import { linksIn, ownIn, type StoredText, type TextStore } from "./text-store.ts";
 
-/** Numbers of records that differ from the previous generation, and links that were dropped. */
+/** Counts of the records added, updated and removed since the previous generation, and the dropped links. */
 export interface Changes {
   added: number;
   updated: number;
@@ -40,7 +40,7 @@ export interface Changes {
   unlinked: Unlinked[];
 }
 
-/** A link that was dropped because no GP has the id that it names. */
+/** A dropped link to an id that no GP has. */
 interface Unlinked extends RecordName {
   source: string;
   gp: string;

@@ -179,7 +179,7 @@ const statusOfWork = weightedKeys(words.statuses.work);
 const statusOfPurchase = weightedKeys(words.statuses.acquisition);
 const statusOfOffering = weightedKeys(words.statuses.property_offering);
 
-/** Invents a schedule: a status, the days of the start and the completion, and an offering's first sale. */
+/** Invents a schedule: a status, and the days of the start, the completion and an offering's first sale. */
 function inventSchedule(random: Random, type: ProjectType): Schedule {
   const isOffering = type === "property_offering";
   const ofOthers = type === "acquisition" ? statusOfPurchase : statusOfWork;

@@ -34,7 +34,7 @@ import {
   withNeighbours,
 } from "./world.ts";
 
-/** Numbers of records of each kind, and the seed that decides their content. */
+/** Number of records of each kind, and the seed that decides their content. */
 export type DemoSize = Readonly<typeof demoSize>;
 
 /** Returns the number of records of all kinds. */

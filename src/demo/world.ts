@@ -112,7 +112,7 @@ export interface Schedule {
   firstSaleDay: number | null;
 }
 
-/** Returns the GP and up to `others` other GPs of its home area, to share a record. */
+/** Returns the GPs of a shared record: the given one, and up to `others` more from its home area. */
 export const withNeighbours = (random: Random, gp: InventedGp, others: number): InventedGp[] =>
   drawMore([gp], others, () => random.pickEarly(gp.neighbours));
 

@@ -47,7 +47,7 @@ function findingsIn(catalogue: Catalogue): readonly Finding[] {
   );
 }
 
-/** Checks what can be wrong even with an unchanged file: its format, and the version and time in its facts. */
+/** Returns a fault if an unchanged file has an unreadable format, or not the version or build time in the catalogue. */
 function formatFaults(catalogue: Catalogue, version: string): Finding[] {
   try {
     openAs(catalogue.pathOf(version), catalogue.find(version)).db.close();

@@ -178,7 +178,7 @@ const passBytes = 12 * 1024 * 1024;
  * Reads a quarter filing by filing.
  * @param shown name of the quarter in messages.
  * @param take receives each filing, or the reason for leaving it out.
- * @returns the rejected rows by file: rows with too many cells, and lines outside a row.
+ * @returns count and first line of each file's rejected rows: those with too many cells, and lines outside a row.
  * @throws ImportFault if a table is missing, empty or cut off, lacks or repeats a column, or has too long a row.
  */
 export async function readFormDQuarter(

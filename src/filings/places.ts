@@ -9,7 +9,7 @@ import edgar from "./edgar-places.json" with { type: "json" };
 import columns from "./geography-columns.json" with { type: "json" };
 import words from "./street-words.json" with { type: "json" };
 
-/** Address as filed. `Place` says what is kept of its streets. */
+/** Address as filed; blanks are null or missing. `Place` says what is kept of its streets. */
 interface Address {
   streets: readonly (string | null | undefined)[];
   city: string | null | undefined;

@@ -185,7 +185,7 @@ export const refusalOf = (error: unknown): Refusal =>
     ? refused(error)
     : { kind: "problem", problem: internalError(), cause: error };
 
-/** Quotas completed with the defaults, one object for each `quotas` of a key, so that derived values can be cached. */
+/** Quotas with the defaults filled in, by a key's `quotas`. Reusing the objects lets derived values be cached. */
 const completed = new WeakMap<Asker["quotas"], Quotas>();
 
 const wholeQuotas = (own: Asker["quotas"]): Quotas =>

@@ -137,7 +137,7 @@ const encodings = ["br", "gzip"] as const;
 export type Encoding = (typeof encodings)[number];
 
 /**
- * Maximum number of a header's characters that are parsed. Parsing 15 KB of `Accept` took 3.8 ms, and programs send far
+ * Maximum number of characters to parse in a header. Parsing 15 KB of `Accept` took 3.8 ms, and programs send far
  * less.
  */
 const readMax = 1024;
