@@ -24,7 +24,7 @@
  *   It reconnects, charges the requests admitted meanwhile, and then shares counts again.
  * - PostgreSQL or Valkey, in mode `deny`: each request is refused with a 503 until the server is back.
  * - PostgreSQL: a crash loses at most the last second, as a power failure does if one process counts alone.
- * - Valkey: if it comes back empty, each account has its whole quota again, and the loss is reported.
+ * - Valkey: each account has its whole quota again if the server comes back empty. The loss is reported.
  */
 import type { Quotas, WindowName } from "./policy.ts";
 
@@ -56,7 +56,7 @@ export interface QuotaStatus {
   readonly isPartial?: true;
 }
 
-/** Ways to count: in this process; on a shared server; while that server is unavailable, locally or not at all. */
+/** Ways to count: in this process, on a shared server or, during that server's outage, locally or not at all. */
 export const countersModes = ["embedded", "shared", "local", "deny"] as const;
 export type CountersMode = (typeof countersModes)[number];
 

@@ -1,8 +1,8 @@
 /**
  * Writes admitted requests to files, in batches and before their responses are sent, so that a restart forgets none.
  *
- * A segment is one file in the folder `counts`. Each start begins a new one, and so does the first write when the last
- * one is an hour old. Beginning one deletes all segments whose newest record is a day old.
+ * A segment is one file in the folder `counts`. Each start begins a new segment, and so does the first write
+ * once that is an hour old. Beginning one deletes all segments whose newest record is a day old.
  */
 import { randomUUID } from "node:crypto";
 import {

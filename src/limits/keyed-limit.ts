@@ -11,7 +11,7 @@ export interface LimitStatus {
   readonly retryAfterSeconds: number;
 }
 
-/** A limit as named in errors: `quota` events in a window of `window` seconds. */
+/** Limit of `quota` events in a window of `window` seconds. Errors state its `name`. */
 export interface KeyedPolicy {
   readonly name: "failed-keys" | "mcp-messages" | "minute" | "day";
   readonly quota: number;

@@ -12,7 +12,7 @@ export interface FinishedSegment {
  * Returns the segments, and the sorted times of the last day's requests by account. Times are in µs on this run's
  * monotonic clock; times before its boot are negative.
  * @param contents segments by path.
- * @param bootId boot of this run. Times of the same boot are exact; those of others depend on `elapsedMicroseconds`.
+ * @param bootId boot of this run. Times of this boot are exact; times of other boots are estimates.
  */
 export function inTimeOfThisRun(
   contents: Map<string, SegmentContent>,

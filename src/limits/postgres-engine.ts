@@ -13,8 +13,8 @@ const forgetEveryMilliseconds = 600_000;
 /**
  * Opens an engine, which connects only in `connect`.
  * @param url database, reached directly or through a session pooler.
- * @param limits waits of a session, in ms. A statement that waits longer for a row is given up, because the outage mode
- *   applies by then.
+ * @param limits longest waits of a session, in ms. The server gives up on a statement after `statement`, because the
+ *   outage mode applies by then.
  */
 export function openPostgresEngine(
   url: string,

@@ -54,7 +54,7 @@ export interface Group {
 }
 
 /**
- * Engine's decision on a group. It begins with the number of requests counted, from the group's first on. Three numbers
+ * Engine's decision on a group. It begins with the number of requests counted, the group's first ones. Three numbers
  * each for minute, hour and day follow: the requests in the window, including the new ones; the µs until the oldest
  * leaves, 0 if there is none; and the µs until the window admits another request of this size, 0 if it does now.
  */
@@ -85,7 +85,7 @@ export interface Patience {
   answer: number;
   /** Wait for a connection; 1500 by default. */
   connection?: number;
-  /** Wait for a round of charges, apart from the last one; 1000 by default. */
+  /** Wait for a round of charges; 1000 by default. The last round has only the time of `answer`. */
   charge?: number;
   /** Time between two attempts to reach an unavailable engine; 250 by default. */
   retry?: number;

@@ -1,4 +1,4 @@
-/** Answers an MCP client's message with the official server package. Loaded with the first message that needs it. */
+/** Answers MCP clients' messages with the official server package. Imported when the first message needs it. */
 import {
   createMcpHandler,
   ProtocolError,

@@ -1,6 +1,6 @@
 /**
- * Metrics of the process and its disk: memory, CPU time, open files, disk space, event-loop lag. Metrics that are also
- * in the Prometheus client libraries have the same names as there.
+ * Metrics of the process and its disk: memory, CPU time, open files, disk space, event-loop lag. Metrics that
+ * Prometheus client libraries also provide have the names that those libraries use.
  */
 import { statfsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";

@@ -1,4 +1,4 @@
-/** Declares the members of every JSON page besides `data`, for types and reference alike: `pagination` and `meta`. */
+/** Declares `pagination` and `meta`, the members of every JSON page besides `data`, for types and the reference. */
 import { oneOf, orNull } from "#records/fields.ts";
 import { type Static, Type } from "#records/schema.ts";
 

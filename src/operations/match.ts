@@ -1,4 +1,4 @@
-/** Matches lists of names in slices. Also has their limit and cost, and the table of a matched list. */
+/** Matches lists of names in slices. Declares a list's maximum length, its cost and its columns in CSV. */
 import type { Column } from "#csv.ts";
 import { type Match, matchList, type WantedGp } from "#search/match-list.ts";
 import { type ReadModel, runInTurns } from "#search/read-model.ts";
@@ -13,7 +13,7 @@ export const matchCost = (names: number): number => Math.max(1, Math.ceil(names 
 
 /**
  * Matches a list in slices, so that the thread goes on serving. Begins again if the dataset is replaced meanwhile.
- * @param current returns the model to answer from, or throws.
+ * @param current returns the model to answer from. An error that it throws ends the match.
  */
 export async function matchInSlices(
   current: () => ReadModel,

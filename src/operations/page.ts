@@ -86,7 +86,7 @@ const embeddedLists = embeddedKinds.map((kind) => ({
   totalOpening: Buffer.from(`,"${kind}s_total":`),
 }));
 
-/** JSON of the members that GPs lack in a dataset from before GPs had funds. */
+/** JSON of the members that are missing from GPs in datasets older than funds. */
 export const noFunds = ',"funds":[],"funds_total":0';
 /** Cache of whether a dataset's GPs lack funds, keyed by the documents of its GPs. */
 const lackFunds = new WeakMap<object, boolean>();

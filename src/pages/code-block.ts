@@ -48,7 +48,7 @@ export const withOrigin = (code: string): Part =>
 export const curlBlock = (label: string, publicUrl: string | null, target: string): Html =>
   copyBlock(label, withOrigin(callLines({ base: originOf(publicUrl), target }).curl));
 
-/** Returns an API call in shell, TypeScript and Python, one of them visible. @param target path and query. */
+/** Returns an API call in shell, TypeScript and Python. A page shows one at a time. @param target path and query. */
 export function callBlocks(base: string, target: string): Html {
   const { curl, typescript, python } = callLines({ base, target });
   return html`<div class="codes">

@@ -1,4 +1,4 @@
-/** The reference at `/docs`, generated from operations, records and errors, with `/docs/mcp` and `/changelog`. */
+/** The reference at `/docs`, generated from operations, records and errors; the pages `/docs/mcp` and `/changelog`. */
 import { type Hint, hintCodes } from "#operations/envelope.ts";
 import { formats } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
@@ -298,7 +298,7 @@ const headerTable = ({ name, quota, seconds }: QuotaWindow): Html =>
     ],
   });
 
-/** Filters on GPs other than `gp_name`. They compare whole values. */
+/** Names of the filters on GPs that compare whole values: all but `gp_name`. */
 const wholeValues = Object.keys(gpFilters).filter((name) => name !== "gp_name");
 
 /** Meanings of the hint codes; backticks mark code. */
@@ -330,7 +330,7 @@ function wayOf(account: KeyFacts["account"]): Part {
         <a href="${account.url}">sign in</a> to the one you have and create a key there.`;
 }
 
-/** Returns the page at `/docs/mcp`: how agents call the API. Without a public URL, a script inserts the origin. */
+/** Returns the page at `/docs/mcp`: how agents call the API. A script inserts the origin if `publicUrl` is null. */
 export const mcpPage = (site: Site, publicUrl: string | null): string =>
   docsLayout({
     site,

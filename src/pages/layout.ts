@@ -23,7 +23,7 @@ interface PageContent {
   title: string;
   /** One sentence for search engines. */
   description: string;
-  /** Path to mark in the navigation. If it is not listed, the listed path above it is marked. */
+  /** Path to mark in the navigation. A path that is not listed there marks the listed path above it. */
   path: string;
   /** Navigation of the section to which the page belongs. */
   side?: Side;
