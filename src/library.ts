@@ -27,7 +27,7 @@ export interface NameParameters {
 }
 
 /**
- * Parameters to fetch records of a kind. All given filters must hold. One value is enough if a filter has several.
+ * Parameters to fetch records of a kind. All given filters must hold. A filter with several values holds if one fits.
  * Fetching GPs needs a `gp_name`.
  */
 export type FetchParameters<K extends RecordKind> = NameParameters & {
@@ -56,7 +56,7 @@ type ValueOf<Filter extends string> = Filter extends `${string}_min` | `${string
       : string | readonly string[];
 
 /**
- * Parameters to list records of a kind. All given filters must hold. One value is enough if a filter has several.
+ * Parameters to list records of a kind. All given filters must hold. A filter with several values holds if one fits.
  * Ranges include both ends. A date is a year, a month or a day (`2026`, `2026-03`, `2026-03-31`), or relative to the
  * day of the dataset, such as `-90d`.
  */

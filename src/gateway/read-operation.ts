@@ -205,7 +205,7 @@ function openParsedQueryCache({
   };
 }
 
-/** Returns a query that caches the latest answer's tag, because most queries are asked of one dataset in one format. */
+/** Adds to a query a function that caches the latest answer's tag. Most queries are asked of one dataset and format. */
 function parsedQuery(operation: Operation, query: Query) {
   const canonical = canonicalQuery(query);
   let taggedVersion = "";

@@ -165,7 +165,7 @@ export const asking =
       : finish(dependencies, outcome, asked);
   };
 
-/** Makes the reply for an outcome. Encodes an answer as the client prefers, at once if that encoding is cached. */
+/** Makes the reply for an outcome. Encodes an answer as the client prefers, unless the cache has that encoding. */
 function finish(
   { cache }: Pick<ReadDependencies, "cache">,
   outcome: Outcome<SentBody>,

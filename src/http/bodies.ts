@@ -24,7 +24,7 @@ const bodiesBytesMax = 32 * bodyBytesMax;
 /**
  * Returns a function that starts to read a request's body once the headers have arrived. It charges a POST's body to
  * the client network's budget until the response closes; a chunked body costs `maximum`. It discards the body of any
- * other method. It rejects with a Problem and leaves the body unread if its announced size is too large or exceeds the
+ * other method. It rejects with a Problem and leaves the body unread if the announced size is too large or exceeds the
  * budget, or if the network already sends too many chunked bodies. Later it rejects as `readBody` does.
  */
 export function openBodyBudget(trustedProxies: Config["trustedProxies"]) {

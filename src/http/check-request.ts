@@ -124,7 +124,7 @@ function refuseInvalidHost(host: string, url: string): void {
   );
 }
 
-/** Host name, possibly percent-encoded, or an address in brackets, and an optional port (RFC 3986 §3.2.2, §3.2.3). */
+/** Host name, perhaps percent-encoded, or address in brackets; either with an optional port (RFC 3986 §3.2.2-3). */
 const authorityShape = /^(?:(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*|\[([0-9a-f:.]*)\])(?::[0-9]*)?$/i;
 /** Latest valid host, cached because nearly all requests to a service name the same one. */
 let latestAuthority = "";

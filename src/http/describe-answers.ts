@@ -178,8 +178,8 @@ function describeCode(code: ProblemCode): object {
 }
 
 /**
- * Returns the schema of a list with a reference to the named schema of its items, so that client generators emit a type
- * for them. Returns other schemas unchanged.
+ * Returns a list's schema with its items' schema replaced by a reference, so that client generators emit a type for the
+ * items. Returns other schemas unchanged.
  */
 export function withReference(schema: TSchema): object {
   const { items } = schema as { items?: object };

@@ -212,7 +212,7 @@ const explain = describeRead({
   content: jsonOf(ref("Explanation"), { data: exampleExplanation, meta: exampleMeta }),
 });
 
-/** Returns a schema with the meaning of each value added to the descriptions of closed lists. */
+/** Returns a schema, with the meanings of values added to the descriptions of closed lists. */
 function withMeanings<T>(schema: T): T {
   if (typeof schema !== "object" || schema === null) return schema;
   if (Array.isArray(schema)) return schema.map(withMeanings) as T;

@@ -78,7 +78,7 @@ function healthRoutes(http: HttpDependencies): Route[] {
   return [route("/health", () => undefined), route("/ready", () => whyNotReady(http))];
 }
 
-/** Returns a function that makes a value on its first call and keeps it. If that fails, the next call tries again. */
+/** Returns a function that makes a value on its first call and keeps it. The next call tries again if that fails. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {

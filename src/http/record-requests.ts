@@ -59,7 +59,7 @@ export function logUnrouted(
 
 export interface LogStream {
   write(lines: string): void;
-  /** Buffers a line, to be written together with those that follow soon. If missing, each line is written at once. */
+  /** Buffers a line, to be written together with the next ones. Each line is written at once if this is undefined. */
   gather?(line: string): void;
 }
 

@@ -18,7 +18,7 @@ import type { Exchange } from "./routes.ts";
 /** An answer with its own headers. `sendAnswer` adds the headers that every response has. */
 export type HttpAnswer = Omit<Content, "kind">;
 
-/** Sends an answer. Waits until the counts are committed if it has quota headers, or is a page, perhaps a download. */
+/** Sends an answer. Waits until the counts are committed if it has quota headers, or is a page or a download. */
 export function sendAnswer(
   http: HttpDependencies,
   exchange: Exchange,

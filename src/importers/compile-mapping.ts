@@ -153,7 +153,7 @@ const confidenceOfNames = 0.5;
 
 /**
  * Compiles a function that returns the GPs named in a row. Names that differ only in case, accents or
- * punctuation share one GP. So do firms from split cells that differ only in legal form, `the` or `and`.
+ * punctuation share one GP. Firms from split cells may also differ in legal form, `the` or `and`.
  */
 function compileNamedGps(named: NamedGps, context: MappingContext) {
   const isSplit = named.split === "firms";

@@ -125,8 +125,8 @@ const lineEnd = /\r\n|\r|\n/g;
 
 /**
  * Yields all rows that are not blank, the header first. Reads quotes strictly and line ends leniently (RFC 4180).
- * @throws ImportFault if the file cannot be read, a quote is never closed, or a row is longer than 1 MiB. Nothing after
- *   such a row can be trusted.
+ * @throws ImportFault if the file cannot be read, a quote is never closed, or a row is longer than 1 MiB. The
+ *   rest of the file cannot be trusted after a faulty row.
  */
 export async function* readRows(file: string, mapping: TableFormat): AsyncGenerator<CsvRow, void> {
   const format = formatOf(mapping);

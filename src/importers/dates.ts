@@ -12,7 +12,7 @@ const timeOfDay = String.raw`(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[AP]M
 
 /**
  * Date formats. `MON` is the first three letters of a month's English name. `dmy`, `mdy` and `ymd` take slashes,
- * points, commas, hyphens or spaces, and months as numbers, as names or as at least the first three letters.
+ * points, commas, hyphens or spaces, and months as numbers or names, which may be cut to three or more letters.
  */
 export const dateFormats = [
   "YYYY-MM-DD",

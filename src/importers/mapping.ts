@@ -206,7 +206,7 @@ export const namesField: Field = { ...idField, path: "gps", list: true };
 /** Maximum length of text on one line, in characters. A field that allows more may have paragraphs. */
 const lineLengthMax = 2000;
 
-/** Members that no cell fills: those that the block or the import command sets, and `funds` with its total. */
+/** Members that `fields` cannot fill: those that the block or the import command sets, and `funds` with its total. */
 const notMapped = new Set(["record", "id", "provenance.source", "funds", "funds_total"]);
 
 /** Members that are written as an object of fields. */

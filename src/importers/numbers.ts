@@ -14,8 +14,8 @@ const centsOrNone = /^(?:0*|\d\d)$/;
 
 /**
  * Reads a number as spreadsheets and registers write it: `1234`, `1,234.50`, `1 234 567`, `$1,234,567`, `-5`, `(123)`
- * for minus 123, `4.0`. Refuses ambiguous text: `1,234` without a declared decimal mark, or a fraction of a dollar
- * other than cents without `multiply_by`. The kind `decimal`, used for coordinates, takes no thousands separators.
+ * for minus 123, `4.0`. Refuses ambiguous text: `1,234` if no decimal mark is declared, and `$1.5` if there is no
+ * `multiply_by`. The kind `decimal`, used for coordinates, takes no thousands separators.
  */
 export function readNumber(
   text: string,

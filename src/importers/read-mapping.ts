@@ -55,7 +55,7 @@ export async function readMapping(path: string): Promise<Mapping> {
   return value as Mapping;
 }
 
-/** Returns a fault for each text that a drafted mapping leaves to be replaced. */
+/** Returns a fault for each text of a drafted mapping that must still be replaced. */
 function questionsIn(value: unknown, path: string): RecordFault[] {
   if (typeof value === "string")
     return value.startsWith(chooseMark)
@@ -181,7 +181,7 @@ function unknownName(name: string, known: readonly string[]): string {
 
 const origins = ["column", "columns", "template", "constant"] as const;
 
-/** Options that apply only to some kinds of field. Each comes with a word for the values, and with the kinds. */
+/** Options that apply only to some kinds of field, each with a word for the values in messages, and the kinds. */
 const optionsOf: readonly (readonly [keyof SourceOfField, string, readonly FieldKind[]])[] = [
   ["dates", "dates", ["date"]],
   ["decimal", "numbers", numberKinds],

@@ -40,7 +40,7 @@ type Table = Awaited<ReturnType<typeof readTable>>;
 interface Draft {
   kind: RecordKind;
   fields: Map<string, { column: Column; source: SourceOfField }>;
-  /** First number that needs each decimal mark, in words. Under `either`: the first whose value depends on the mark. */
+  /** First number that needs each mark, as messages name it. `either`: the first that reads differently by mark. */
   numbers: Map<DecimalMark | "either", string>;
   /** Cells for an unknown value, such as `TBD`. */
   missing: Set<string>;
@@ -153,7 +153,7 @@ function placeColumns({ columns }: Table, draft: Draft): void {
   }
 }
 
-/** Returns a column as a field's source; undefined if its cells do not fit. Adds missing values and notes to `draft`. */
+/** Returns a column as a field's source; undefined if its cells do not fit. Adds missing words and notes to `draft`. */
 function sourceOf(column: Column, field: Field, draft: Draft): SourceOfField | undefined {
   const isWord = (cell: string) =>
     field.choices.some((choice) => wordKey(choice) === wordKey(cell));
@@ -261,7 +261,7 @@ function factorIn(name: string): number | undefined {
   return /\bmillions?\b|\bmio\b|\bmm\b|\$ ?m\b|\(m\)/i.test(name) ? 1_000_000 : undefined;
 }
 
-/** Reports whether most cells cannot be read, so that the column must hold something else. */
+/** Reports whether most cells cannot be read, which means that the column holds something else. */
 const areMost = (faulty: readonly string[] = [], cells: readonly string[]) =>
   faulty.length * 2 > cells.length;
 
