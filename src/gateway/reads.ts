@@ -101,7 +101,7 @@ type Tagged = Pick<SentBody, "tag" | "datasetVersion">;
 
 /**
  * Returns a dataset's answer from the cache, or only its tag if the client has the answer; null if neither has it.
- * @param knownTags `If-None-Match` of the client.
+ * @param knownTags `If-None-Match` of the client; undefined if it sent none.
  */
 export function knownAnswer(
   { cache }: Pick<ReadDependencies, "cache">,

@@ -233,6 +233,7 @@ function misplacedKey({ url = "", headers }: IncomingMessage): string | undefine
  * Returns the client's address: the peer's or, if the peer is a trusted proxy, the right-most address in
  * `X-Forwarded-For` that is not a trusted proxy's. A client can forge all addresses further left. Returns the peer's
  * address if the header has no such address, or if an entry further right is not an address.
+ * @param trusted addresses of the trusted proxies; null if there are none.
  */
 export function clientAddress(
   { socket, headers }: IncomingMessage,
@@ -250,7 +251,7 @@ export function clientAddress(
   return peer;
 }
 
-/** Reports whether an address is a trusted proxy's. */
+/** Reports whether an address is a trusted proxy's. @param ranges addresses of the proxies; null if none is trusted. */
 export function isTrusted(ranges: BlockList | null, address: string): boolean {
   if (ranges === null) return false;
   const mapped = address.startsWith("::ffff:") ? address.slice(7) : address;

@@ -236,7 +236,7 @@ const sharedWith = (origin: string) =>
   headerLines({ "access-control-allow-origin": origin, "access-control-expose-headers": exposed });
 const forAnyOrigin = forOwnOrigin + sharedWith("*");
 
-/** Returns the headers of all responses, plus CORS headers if allowed. @param origin the request's `Origin`. */
+/** Returns the headers of all responses, plus CORS headers if allowed. @param origin the request's `Origin`, if any. */
 export function commonHeaders(
   origins: Config["corsOrigins"],
   origin: string | undefined,

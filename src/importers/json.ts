@@ -81,8 +81,8 @@ function linesIn(bytes: Buffer, decode: ReturnType<typeof decoderOf>): (string |
 }
 
 /**
- * Reports whether a line contains neither an escape nor DEL. Its values then have no ASCII control characters or lone
- * surrogates, because JSON must escape all of these but DEL.
+ * Reports whether a line contains neither an escape nor DEL. The values of a plain line have no ASCII control
+ * characters or lone surrogates, because JSON must escape all of these but DEL.
  */
 const isPlain = (text: string) => !text.includes("\\") && !text.includes("\x7f");
 

@@ -195,7 +195,7 @@ interface RotationOrder extends Pick<KeyOrder, "actor" | "form" | "now"> {
 /**
  * Replaces a key with a new one of the same name, account and lifetime. The old key ends after the overlap, or at its
  * own expiry if that is sooner.
- * @throws DomainError `not_found` if no key has the id, `conflict` if it is revoked, expired or already rotated.
+ * @throws DomainError `not_found` if no key has the id, `conflict` if the key is revoked, expired or already rotated.
  */
 export function rotateKey(
   control: ControlStore,
@@ -343,7 +343,7 @@ export async function findOwnKey(
 
 /**
  * Runs `work` on one of the account's keys. Treats a key of another account as missing, but writes the attempt to the
- * audit log, so the error is thrown after the transaction.
+ * audit log. The error is therefore thrown after the transaction.
  * @throws DomainError `not_found` if the account has no such key, `refused` if the person is not a member.
  */
 async function withOwnKey<R>(
