@@ -1,4 +1,4 @@
-/** Wires the modules together for one process, and stops them in order. The caller that opens a service stops it. */
+/** Wires the modules together for one process, and stops them in order. Whoever opens a service must stop it. */
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { accountUrl, type Config, ConfigFault, localUrl, missedContact } from "#config.ts";
@@ -94,7 +94,7 @@ export async function openService(config: Config, log: Logger, options: ServiceO
   const counters = await openCounters(config, log, counting);
   // Closed after the account worker, which may look up counts until then.
   opened.defer(() => counters.close());
-  /** Port listened on; kept, because requests are still answered when the server listens no more. */
+  /** Port listened on. It is kept because requests are still answered after the server has stopped listening. */
   let port = 0;
   const accountWorker = openAccountWorker({
     settings: () => ({

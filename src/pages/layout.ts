@@ -23,7 +23,7 @@ interface PageContent {
   title: string;
   /** One sentence for search engines. */
   description: string;
-  /** Path to mark in the navigation. A path that is not listed there marks the listed path above it. */
+  /** Path to mark in the navigation. A path that is not listed there marks the nearest listed one above it. */
   path: string;
   /** Navigation of the section to which the page belongs. */
   side?: Side;
@@ -33,7 +33,7 @@ interface PageContent {
   scripts?: readonly AssetName[];
   /** Style sheets in addition to those of every page. */
   styles?: readonly AssetName[];
-  /** Last entry of the top bar, if accounts are served; by default a link to the account. */
+  /** Last entry of the top bar; by default a link to the account. It is left out if no accounts are served. */
   account?: Part;
   /** Content with the page's only `h1`. */
   main: Part;
@@ -78,7 +78,7 @@ const singulars = namedKinds.map((kind) => `a ${kinds[kind].nouns[0]}`);
 /** Phrase that names the kinds that are searched: "a GP, a person or a project". */
 export const anySearched = wordList(singulars, "or");
 
-/** Returns the bar above every page. Its links fold on a phone. It has no search field on the landing page. */
+/** Returns the bar above every page. On a phone, its links are in a menu. The bar of `/` has no search field. */
 function topBar({ site, path, account }: PageContent): Html {
   const link = (href: string, label: string, ...parts: string[]) =>
     html`<a href="${href}" ${current(href, path, [href, ...parts])}>${label}</a> `;
@@ -143,7 +143,7 @@ function head({ site, title, description, scripts = [], styles = [] }: PageConte
   </head>`;
 }
 
-/** Returns a link's `aria-current`: `page` on its own page, `true` on others at or below `parts`; otherwise false. */
+/** Returns a link's `aria-current`: `page` on its page, `true` on other pages at or below `parts`, else false. */
 export function current(link: string, path: string, parts: readonly string[] = [link]): Part {
   if (link === path) return html`aria-current="page"`;
   return parts.some((part) => `${path}/`.startsWith(`${part}/`)) && html`aria-current="true"`;
@@ -154,7 +154,7 @@ interface DocsPage extends Omit<PageContent, "side"> {
   contents?: Part;
 }
 
-/** Pages of the docs other than those of operations, each with its label and contents. */
+/** Pages of the docs other than those of operations, each with its path, label and topics. */
 export const docsPages = [
   ["/docs", "Reference", "authentication, operations, paging, matching, quota, formats, copies"],
   ["/docs/vocabulary", "Vocabulary", "values of closed lists, and how to list other values"],

@@ -6,19 +6,19 @@ import { grouped } from "./prose.ts";
 
 interface Place {
   label: string;
-  /** Label in full, for titles and links; by default the label. */
+  /** Full name, for titles and links; by default the label. */
   name?: string;
   latitude: number;
   longitude: number;
   /** Number of records at the place. */
   count: number;
   href?: string | undefined;
-  /** True for a place that is filled, and named before others. */
+  /** True to fill the circle of the place and to name the place before others. */
   isChosen?: boolean;
 }
 
 interface UsMap {
-  /** The finding, for people who cannot see the map. */
+  /** Finding that the map shows, for people who cannot see it. */
   label: string;
   places: readonly Place[];
   width: number;

@@ -1,11 +1,11 @@
 /**
- * Plots: SVG from numbers, each with its finding, what it measures, and its numbers in a table. Widths are percentages
- * and heights are pixels, so that plots fill their place and text keeps its size. A sparkline is only a small drawing.
+ * Plots of numbers as SVG, each with a title, a caption and a table of the numbers. Widths are percentages and heights
+ * are pixels, so that plots fill their place and text keeps its size. A sparkline has no title, caption or table.
  */
 import { html, type Html, type Part, table, type TableContent } from "./html.ts";
 import { dayText, grouped } from "./prose.ts";
 
-/** Types of signals by hue, in the order in which they are stacked. */
+/** Types of signals by hue. The hues are in the order in which plots stack them. */
 const typesByHue = {
   offerings: [
     "new_offering",
@@ -63,7 +63,7 @@ interface Column {
   label: string;
   /** Short label below the column; undefined for none. */
   tick?: string | undefined;
-  /** A number for each series. */
+  /** Numbers, one for each series. */
   values: readonly number[];
   /** Page that the column leads to. */
   href?: string;
@@ -265,7 +265,7 @@ const axis = (end: number, format: Format): Part =>
 /** Maximum number of years that have a label. */
 const yearsMax = 7;
 
-/** Returns the years to label with their places, and a function that returns a day's place. Places are from 0 to 1. */
+/** Returns the years to label, each with its place, and a function from a day to its place. Places are from 0 to 1. */
 function timeScale(from: string, until: string) {
   const [begin, end] = [Date.parse(from), Date.parse(until)];
   const length = Math.max(1, end - begin);

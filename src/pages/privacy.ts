@@ -21,7 +21,7 @@ export interface PrivacyFacts {
   changesDays: number;
   sessionDays: number;
   knownBrowserDays: number;
-  /** Days that a link is kept after it has expired. */
+  /** Days that a mailed link is kept after it has expired. */
   endedLinkDays: number;
 }
 

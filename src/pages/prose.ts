@@ -4,7 +4,7 @@ import { html, type Html } from "./html.ts";
 
 export { counted, exactTime, grouped } from "#words.ts";
 
-/** Returns text as HTML. Marks code between backticks. @param text any text, because it is escaped. */
+/** Returns text as HTML, with the words between backticks as code. @param text any text, because it is escaped. */
 export function prose(text: string): Html {
   const pieces = text.split("`");
   // If the number of backticks is odd, they mark no code.

@@ -1,4 +1,4 @@
-/** Values of records in words: amounts, values of closed lists, types of signals with their marks. */
+/** Values of records in words: amounts, values of closed lists, and types of signals with their marks. */
 import { html, type Html } from "./html.ts";
 import { hueOf, mark } from "./plot.ts";
 

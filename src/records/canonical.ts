@@ -109,13 +109,13 @@ export const canonicalValidators: EachKind<Validator> = eachOf(recordKinds, (kin
 /** Cell that matches no allowed word. */
 export interface UnknownWord {
   cell: string;
-  /** Suggested value for the cell in the mapping's `values`: that of the most similar word, or a question. */
+  /** Value to suggest for the cell in the mapping's `values`: that of the most similar word, else a `CHOOSE` text. */
   value: unknown;
   /** True if `values` needs `"otherwise": "keep"` so that all other cells are read as before. */
   isNew: boolean;
 }
 
-/** A fault of an entry: the member or column, and what it should be. */
+/** A fault of an entry: the member or column, and what is wrong with it. */
 export interface RecordFault {
   field: string;
   reason: string;

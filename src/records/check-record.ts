@@ -127,8 +127,8 @@ const isPlainJson = (json: string) =>
   !json.includes("\x7f") && (!json.includes("\\") || !/\\[bfu]/.test(json));
 
 /**
- * Returns faults that the schemas do not express: days that do not exist, text that cannot be searched or sent, unknown
- * states. Searches members for bad text only if the record may have some: one test of the whole is much faster.
+ * Returns faults that the schemas do not express: days that do not exist, text that cannot be searched or sent, and
+ * unknown US states. Searches members for bad text only if the record may have some: one test of the whole is faster.
  */
 function valueFaults(
   kind: RecordKind,

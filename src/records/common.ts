@@ -64,10 +64,10 @@ export const filterableCommon = {
   ...onMembers(origin, ["updated_at"]),
 };
 
-/** External ids that are compared as texts. The others are numbers, written with or without separators and zeros. */
+/** External ids that are compared as texts. Others are compared as numbers, without separators and leading zeros. */
 const textIds: readonly (keyof ExternalIds)[] = ["lei", "hud_id"];
 
-/** Returns conditions on external ids, under the names of their kinds. */
+/** Returns a condition on each of these external ids, under its key. */
 export const onExternalIds = <K extends keyof ExternalIds>(keys: readonly K[]) =>
   eachOf(keys, (key) =>
     equality<{ external_ids: ExternalIds }>(

@@ -8,7 +8,7 @@ export interface Equality<R> {
   /** Text for the reference; backticks mark code. */
   readonly meaning: string;
   readonly of: (record: R) => string | null | undefined | readonly string[];
-  /** Comparison of texts: folded, by every spelling of a market, by digits without leading zeros, or as they are. */
+  /** Comparison: `text` folds, `market` takes any spelling, `digits` reads digits without leading zeros, `id` is exact. */
   readonly as: "text" | "market" | "digits" | "id";
   /** Closed list of the texts, if there is one. */
   readonly values?: readonly string[];

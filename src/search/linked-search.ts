@@ -69,7 +69,7 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
   };
 }
 
-/** Maximum number of kept list entries per link of a GP to a record, for all words or for all values of a facet. */
+/** Maximum total length of the lists that `openRecordLists` keeps, in entries per link of a GP to a record. */
 const entriesOfLink = 2;
 
 /**

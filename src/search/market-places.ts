@@ -7,7 +7,7 @@ import type { ReadModel } from "./read-model.ts";
 
 type Coordinates = ReturnType<typeof middleOf>;
 
-/** Maximum number of projects whose median places a market. More would hardly move it. */
+/** Maximum number of projects from which a market's place is computed. More would hardly move it. */
 const projectsMax = 25;
 
 const known = new WeakMap<ReadModel, Map<string, Coordinates>>();

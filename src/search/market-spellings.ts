@@ -34,7 +34,7 @@ const cityInTitle =
 const citiesOf = (cities: string): string[] =>
   (cities.match(cityInTitle) ?? []).map((city) => city.trim()).filter((city) => city !== "");
 
-/** The part of a read model that naming markets needs. */
+/** The part of a read model that is needed to name markets. */
 interface Model {
   values(kind: "gp" | "signal" | "project", name: "market"): readonly string[];
 }

@@ -211,7 +211,7 @@ function collectTexts({ of, as }: Equality<never>, missed: Missed, count: number
   };
 }
 
-/** Makes a collector of numbers. @param of returns a record's number. @param isOfDates true for values of `dateKey`. */
+/** Makes a collector. @param of returns a record's number or null. @param isOfDates true for numbers of `dateKey`. */
 function collectNumbers(
   of: (record: never) => number | null,
   isOfDates: boolean,
