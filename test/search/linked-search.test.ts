@@ -3,23 +3,20 @@ import { test } from "node:test";
 import { readDocuments } from "#search/dataset-parts.ts";
 import type { GpFilter } from "#search/gp-search.ts";
 import type { ReadModel } from "#search/read-model.ts";
+import { gp, principal as principalOf } from "../datasets/published.ts";
 import { modelOf } from "../support/dataset.ts";
 
 /** So many GPs that a word or a value of one of them is rare, and one of many is common. */
 const manyGps = (count: number, rest: (i: number) => object) =>
-  Array.from({ length: count }, (_, i) => ({
-    record: "gp",
-    id: `gp-${i}`,
-    name: `Fund ${i} Partners`,
-    ...rest(i),
-  }));
+  Array.from({ length: count }, (_, i) =>
+    gp(`gp-${i}`, { name: `Fund ${i} Partners`, ...rest(i) }),
+  );
 
-const principal = (id: string, ...gps: number[]) => ({
-  record: "principal",
-  id,
-  name: id,
-  gps: gps.map((gp) => `gp-${gp}`),
-});
+const principal = (id: string, ...gps: number[]) =>
+  principalOf(
+    id,
+    gps.map((gp) => `gp-${gp}`),
+  );
 
 function principalsOf(model: ReadModel, filter: GpFilter): string[] {
   const { positions, total } = model.select("principal", filter, { limit: 100, offset: 0 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readDocuments } from "#search/dataset-parts.ts";
+import { project } from "../datasets/published.ts";
 import { cast } from "../support/cast.ts";
 import { modelOf } from "../support/dataset.ts";
 
@@ -54,14 +55,7 @@ test("a range finds the same among thousands of dates, of which it keeps sets", 
 test("a value that no record of the kind carries is missed, with what is near among those of the kind", async (t) => {
   const model = await modelOf(t, [
     { record: "gp", id: "a", name: "Alder", tags: ["serial_filer"], markets: ["Austin, TX"] },
-    {
-      record: "project",
-      id: "p",
-      name: "P",
-      tags: ["serial_file"],
-      market: "Boston, MA",
-      gps: ["a"],
-    },
+    project("p", { tags: ["serial_file"], market: "Boston, MA", gps: ["a"] }),
   ]);
   const filter = { tag: ["serial_filers"], market: ["bostn"] };
   const { misses } = model.select("project", filter, everything);
