@@ -44,7 +44,7 @@ interface ServiceOptions {
   clock?: Clock;
   /** Returns milliseconds since 1970. */
   now?: () => number;
-  /** Longest waits for the server that counts for several instances. */
+  /** Longest waits for the server that counts the requests to all instances. */
   patience?: Patience | undefined;
   /** Load of the current dataset; null if it has not begun yet. */
   ahead?: Load | null;

@@ -63,7 +63,7 @@ export function statementOf(told: Omit<Explanation, "statement">): string {
   return `${probably}${gp}${more}: ${sureText(provenance)}.${none}`;
 }
 
-/** Returns why a quotation was taken or refused. Gives no rule for a refused person, whom no rule found. */
+/** Returns why a quotation was taken or refused. Names no rule if a person was refused, because none applied. */
 export function reasonOf({ firm, taken, why, ...rule }: Quotation): string {
   if (firm === null && !taken) return `Refused: ${why}`;
   const who = firm === null ? "" : `${firm}: `;

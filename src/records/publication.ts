@@ -11,7 +11,7 @@ type StepCounts = EachKind<Record<ChangeKind, number>>;
 export const allCounts = (noted: Partial<StepCounts>): StepCounts =>
   eachOf(recordKinds, (kind) => eachOf(changeKinds, (change) => noted[kind]?.[change] ?? 0));
 
-/** Publication of a dataset, which made it the current one. */
+/** Publication that made a dataset the current one. */
 export interface Publication {
   version: string;
   /** Time in RFC 3339. */
@@ -33,6 +33,6 @@ export const withAllStepCounts = ({ step, ...publication }: Publication): Public
 /** A step kept in a file. */
 export interface StoredStep {
   changes: number;
-  /** Returns the byte range of some changes, `end` exclusive. From offset 0, the range begins with the file's head. */
+  /** Returns the byte range of up to `limit` changes, `end` exclusive. At offset 0, it begins with the file's head. */
   placeOf(offset: number, limit: number): { start: number; end: number };
 }

@@ -41,7 +41,7 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
     );
 
   return {
-    /** Finds the records. @param filter filter with a name or a facet. */
+    /** Finds the records of the GPs that satisfy a filter. @param filter filter with a name or a facet. */
     find(filter: GpFilter): Found {
       const { gp_name: name } = filter;
       const facets = facetNames.filter((facet) => filter[facet] !== undefined);

@@ -59,7 +59,7 @@ export function openOwnValues(
   let nextRead = 0;
   const folded: string[] = [];
 
-  /** Reads up to 128 documents. */
+  /** Reads up to 128 documents, beginning at `from`. */
   const slice = (from: number) => {
     const length = Math.min(documentsAtATime, count - from);
     return readDocuments<never>(
