@@ -302,8 +302,8 @@ const keyLike = /gpr(?:_|%5f)[0-9a-z_]{12,}/gi;
 const hintLength = 8;
 
 /**
- * Shortens everything that looks like a key to 8 characters and `…`, for errors and logs. Decodes percent-escapes only
- * if they hid a key.
+ * Replaces everything that looks like a key with its first 8 characters and `…`, for errors and logs. Decodes
+ * percent-escapes only if they hid a key.
  */
 export function maskKeys(text: string): string {
   const masked = cutKeys(text);

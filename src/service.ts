@@ -264,7 +264,7 @@ export async function openService(config: Config, log: Logger, options: ServiceO
     /**
      * Loads the current dataset, then listens unless `listen` was called before. Meanwhile, connections wait in a
      * passed socket; without one, they are refused, so a proxy can try another instance. Resolves to the URL.
-     * @throws ConfigFault if BROWSE requires CONTACT, ListenFault if an address cannot be used, Error after `stop`.
+     * @throws ConfigFault if CONTACT must be set, ListenFault if an address cannot be used, Error after `stop`.
      */
     async start() {
       await listenAdmin();

@@ -218,8 +218,8 @@ export function sparkline(values: readonly number[]): Html {
 const unitMonths = { month: 1, quarter: 3, year: 12 } as const;
 
 /**
- * Returns the last `count` periods up to and including that of a day, oldest first. `from` and `until` are a period's
- * first and last month as `YYYY-MM`. For years, both are the year, so that dates without a month fall in the period.
+ * Returns `count` periods, oldest first. The last one contains `day`. `from` and `until` are a period's first and last
+ * month as `YYYY-MM`. For years, both are the year, so that dates without a month fall in the period.
  * `tick` is the year if the period is the first of a labelled year; otherwise undefined.
  */
 export function periodsUntil(day: string, unit: keyof typeof unitMonths, count: number) {

@@ -181,7 +181,7 @@ function textFault(value: unknown): string | undefined {
 const inEveryYear =
   /^\d{4}(?:-\d\d(?:-(?:[01]\d|2[0-8]|(?<!-02-)(?:29|30)|(?<=-(?:0[13578]|1[02])-)31)(?:T(?:[01]\d|2[0-3])(?::[0-5]\d){2}.*)?)?)?$/;
 
-/** Returns the reason to reject a day or time; undefined if it exists. @param value member that matches its schema. */
+/** Returns a fault if a day or time does not exist, else undefined. @param value member that matches its schema. */
 function dayFault(value: unknown): string | undefined {
   const exists = typeof value !== "string" || inEveryYear.test(value) || existsInCalendar(value);
   return exists ? undefined : notInCalendar;

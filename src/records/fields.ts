@@ -20,7 +20,7 @@ export function existsInCalendar(text: string): boolean {
 
 const timePattern = `${yearPattern}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z$`;
 
-/** Largest integer up to which JSON readers that use 64-bit floats are exact. */
+/** Limit up to which JSON readers with 64-bit floats read every integer exactly. */
 const wholeMax = Number.MAX_SAFE_INTEGER;
 
 /** Maximum length of most texts, in code points. `cut` counts UTF-16 code units instead, which are never fewer. */

@@ -20,7 +20,7 @@ export interface Publication {
   from: string | null;
   /** Hash of the dataset's records (docs/changes.md); null while no step begins or ends with the dataset. */
   hash: string | null;
-  /** Numbers of changes in the step from `from`; null if there is no step. */
+  /** Numbers of changes since the version `from`; null if there is no step. */
   step: { changes: number; counts: StepCounts } | null;
 }
 

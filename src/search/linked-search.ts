@@ -10,7 +10,7 @@ import { addLists, emptyUnion, isLong, type Lists, makeUnion, type Union } from 
 import { forEachWord, matchWord } from "./match-names.ts";
 
 /**
- * Maximum number of filters for which the found records are kept. Only filters that many GPs satisfy are kept, because
+ * Maximum number of filters whose results are kept. Results are kept only if many GPs satisfy the filter, because
  * following 10,000 GPs to their records takes 0.2 ms. A filter takes one bit for each record of the kind.
  */
 const filtersKept = 256;

@@ -47,7 +47,7 @@ const registers = ["crd", "cik"] as const;
 const likenessMin = 0.65;
 /** Minimum likeness of a name that differs by a typo. */
 const typoLikenessMin = 0.85;
-/** Minimum lead in likeness over the second name. With less, the match is `unsure` unless its place fits better. */
+/** Minimum lead of the best name in likeness. With less, the match is `unsure` unless its place fits better. */
 const leadMin = 0.04;
 /** Maximum number of suggestions to compare letter by letter for a whole name, and again for its core. */
 const comparedMax = 6;

@@ -90,7 +90,7 @@ export interface ReadModel {
   /** Returns all values that an equality condition finds, each in its longest spelling; none for ids and numbers. */
   values(kind: RecordKind, name: string): readonly string[];
   /**
-   * Returns the number of records with each value. Counts those that satisfy the filter without its condition `name`.
+   * Returns the number of records with each value. Counts only records that satisfy all other conditions of the filter.
    * @param but values that keep a record from being counted.
    */
   count(
