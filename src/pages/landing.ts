@@ -251,7 +251,8 @@ const peopleRead = 500;
  */
 export async function readLandingRecords(model: ReadModel) {
   const { documents, updatedAt } = model.parts;
-  await prepareInTurns(model, "project", { market: ["any"] });
+  for (const kind of ["project", "signal"] as const)
+    await prepareInTurns(model, kind, { market: ["any"] });
   const titles = model.values("gp", "market");
   const counts = model.count("gp", "market", titles, {});
   const markets = titles.flatMap((title, i) => {

@@ -11,10 +11,12 @@ import {
   exampleRequestId,
   problemExplanations,
 } from "#pages/errors.ts";
-import { landingIndex, landingPage } from "#pages/landing.ts";
+import { landingIndex, landingPage, readLandingRecords } from "#pages/landing.ts";
 import { commonMembers, parameterFaultCodes, problemCodes, problemKinds } from "#problems.ts";
 import { demoSource } from "#records/common.ts";
 import { Type } from "#records/schema.ts";
+import { gp, signal } from "../datasets/published.ts";
+import { modelOf } from "../support/dataset.ts";
 import { docsFacts, publicPages, serviceFacts, site } from "../support/public-pages.ts";
 import { startService } from "../support/service.ts";
 
@@ -76,6 +78,16 @@ test("where everybody sees records, the landing page shows markets on a map, lat
   assert.match(everyone, /<h3>Latest signals<\/h3>.*href="\/browse\/gps\/gp_/s);
   assert.match(everyone, /Signals by month and kind/);
   assert.doesNotMatch(await shown("members"), /Latest signals|href="\/browse\/gps\/gp_/);
+});
+
+test("the landing page reads signals a few at a time, so that other work runs in between", async (t) => {
+  const signals = Array.from({ length: 1100 }, (_, i) => signal(`s${i}`));
+  const model = await modelOf(t, [gp("a", { markets: ["Austin, TX"] }), ...signals]);
+  let steps = 0;
+  const prepare = (...asked: Parameters<typeof model.prepare>) =>
+    model.prepare(...asked).map(() => void steps++) as Generator<void>;
+  await readLandingRecords({ ...model, prepare });
+  assert.ok(steps > 8, String(steps));
 });
 
 test("without a dataset the landing page says so and what happens next", () => {
