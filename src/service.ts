@@ -289,8 +289,8 @@ export async function openService(config: Config, log: Logger, options: ServiceO
 }
 
 /**
- * Longest time in the state `closing`, in ms: enough to close idle connections, and to send the last response on busy
- * ones unless it is slow.
+ * Longest time in the state `closing`, in ms. By its end, idle connections are closed, and busy ones have sent all but
+ * slow responses.
  */
 const closingMilliseconds = 1000;
 
@@ -308,13 +308,13 @@ const usageMetrics = ({ waiting, waitingBytesMax, lostCount }: Recording) => [
   counter("gp_records_usage_lost_total", "Requests whose usage records were dropped", lostCount),
 ];
 
-/** Opens the keys, and the times of syncs, in the data folder's control store. */
+/** Opens the API keys and the times of source syncs in the data folder's control store. */
 function openFileKeys(dataDir: string, now: () => number, onFault: (fault: Error | null) => void) {
   const source = watchControl(controlFile(dataDir), now);
   return { keys: openKnownKeys({ source, onFault }), syncs: source.syncs };
 }
 
-/** Opens the keys, and the times of syncs, in PostgreSQL. Imports the code for PostgreSQL only when called. */
+/** Opens the API keys and the times of source syncs in PostgreSQL. Imports the PostgreSQL code only when called. */
 async function openDatabaseKeys(url: string, onFault: (fault: Error | null) => void) {
   const { connectKeys } = await import("#store/watch-postgres.ts");
   let source: SharedKeySource;
@@ -466,8 +466,8 @@ async function followDatasets(
 }
 
 /**
- * Returns the current dataset. Returns undefined if the folder names none. Returns only an empty version, which equals
- * no other, if the current dataset cannot be read.
+ * Returns the current dataset. Returns undefined if the folder names none. Returns `{ version: "" }`, which equals no
+ * real version, if the current dataset cannot be read.
  */
 function currentOf(catalogue: Catalogue): Partial<Generation> | undefined {
   try {

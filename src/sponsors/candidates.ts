@@ -36,8 +36,8 @@ const isLeading = (role: string): boolean => says("managing", role) || says("par
 type Objection = (firm: string, role: string) => string | null;
 
 /**
- * Returns the firms that a filing proposes, with their evidence: first those taken, then those refused, each by falling
- * confidence. Several may be taken, such as co-sponsors. A firm may have several bases. The issuer comes last, refused.
+ * Returns the firms that a filing proposes, with their evidence. Taken firms come before refused ones, both by falling
+ * confidence. Co-sponsors can all be taken. A firm can appear under several bases. The issuer is always last, refused.
  */
 export function candidatesOf(filing: FormD): Candidate[] {
   const object = objectionsTo(filing);
@@ -94,9 +94,9 @@ interface Entity {
 }
 
 /**
- * Judges the firms among the related persons. Takes the best by `byPreference`, and those with its stem. Returns all,
- * and the best as `manager` if its rank is 3. A firm cannot be an officer or director itself, so a firm listed as one
- * is taken to manage the issuer.
+ * Judges the firms among the related persons. Takes the first by `byPreference`, and acceptable others with its stem.
+ * Returns all firms, and the first as `manager` if its rank is 3. A firm that is listed as an officer or director also
+ * counts, since it cannot be one itself and so presumably manages the issuer.
  */
 function entityCandidates(filing: FormD, object: Objection) {
   const found = filing.persons.flatMap((person): Entity[] => {
@@ -218,7 +218,7 @@ function isFirm(part: string, isOf: boolean, role: string): boolean {
 
 /**
  * Judges the firms that the texts of a filing name.
- * @param manager related entity that is a manager or adviser, which ranks above firms in other roles
+ * @param manager related manager or adviser, which ranks above firms in other roles; undefined if there is none
  */
 function textCandidates(filing: FormD, objectTo: Objection, manager?: Candidate): Candidate[] {
   const object: Objection = (firm, role) =>
@@ -256,8 +256,8 @@ interface Meant {
 }
 
 /**
- * Judges sentences together. Each means the outermost firm of its chain that is not refused. The firm where the chains
- * meet counts instead if they mean different firms, which are usually the persons' own companies.
+ * Judges sentences together. Each points to the outermost acceptable firm of its chain. The firm where the chains meet
+ * counts instead if the sentences point to different firms. Those are usually the persons' own companies.
  */
 function judgeSentences(
   filing: FormD,
@@ -305,8 +305,8 @@ function judgeSentences(
 }
 
 /**
- * Returns the stems of the firms that all sentences together point to, usually one. Several firms are co-sponsors, each
- * with its own role at the issuer. The set is empty if the persons' companies have nothing in common.
+ * Returns the stem of the firm that all sentences together point to. Returns several stems for co-sponsors, each with
+ * its own role at the issuer. Returns an empty set if the sentences have no firm in common.
  */
 function chooseStems(meant: readonly Meant[]): ReadonlySet<string> {
   const stems = meant.map(({ named }) => stemOf(named.firm));
@@ -329,8 +329,8 @@ function chooseStems(meant: readonly Meant[]): ReadonlySet<string> {
 }
 
 /**
- * Judges firms in street lines. A person's firm counts if it is also the issuer's, or if the issuer has none and all
- * persons with a firm have the same one.
+ * Judges the firms named in street lines of addresses. A person's firm counts if the issuer's line names it too. It
+ * also counts if the issuer's line names no firm and the persons' lines name only this one.
  */
 function streetCandidates(filing: FormD, object: Objection): Candidate[] {
   const own = filing.issuers[0]!.place.firmInStreet;

@@ -46,7 +46,7 @@ export function fundReason(filing: FormD): string | null {
 /**
  * Classifies a filing's issuer.
  * @param sponsors names of the firms behind it
- * @param adviserReason reason in a Form ADV to take the issuer for real estate, or null
+ * @param adviserReason reason in a Form ADV for classifying the issuer as real estate; null if there is none
  */
 export function classify(
   filing: FormD,
@@ -93,7 +93,7 @@ function realEstateReason(
   return adviserReason;
 }
 
-/** Reports whether a REIT sells 100 to 150 preferred shares of $1,000, judged by the amounts or by the seller. */
+/** Reports whether a REIT offers 100 to 150 preferred shares at $1,000 each, judged by its amounts or its seller. */
 function isAccommodationRound(filing: FormD): boolean {
   const isReit =
     isIn(filing, "reits and finance") ||
@@ -127,7 +127,7 @@ export const investsInRealEstate = (
   ) ||
   [legalName, businessName, ...otherNames].some((name) => name && realEstateWord(name) !== null);
 
-/** Returns a function that finds the values whose phrases occur in a folded text with spaces around it. */
+/** Returns a function that finds the values with a phrase in a folded text. The text needs a space at either end. */
 function matcherOf<V extends string>(list: Readonly<Record<string, readonly string[]>>) {
   const patterns = Object.entries(list).map(
     ([value, phrases]) => [value as V, new RegExp(` (?:${phrases.join("|")}) `)] as const,

@@ -64,7 +64,7 @@ export function statementOf(
   return { field, said, text: `${name}: ${said}` };
 }
 
-/** Members of evidence that its document states outright. */
+/** Members common to all evidence whose document states the fact outright. */
 export const stated = { firm: null, basis: "stated", confidence: 1, is_taken: 1 } as const;
 
 /** Returns a correction as a candidate. @param firm firm to which it assigns a vehicle; "" if none. */

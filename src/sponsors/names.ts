@@ -1,4 +1,4 @@
-/** Reads names in filings: a firm's base name and stem, what a name says about its bearer, and who serves others. */
+/** Reads names: the base name and stem of a firm, what a name says about its bearer, and which firms serve others. */
 import { hash } from "node:crypto";
 import { editDistance } from "#records/edit-distance.ts";
 import { fold } from "#records/fold.ts";
@@ -191,7 +191,7 @@ export function isAddressLike(name: string): boolean {
 export const namesStreet = (name: string): boolean =>
   coreWords(name).some((word) => isWordOf("streets", word));
 
-/** Returns a name in the form in which names of one firm are equal: folded, without its legal form. */
+/** Returns a name folded and without its legal form, so that most spellings of one firm's name are equal. */
 export const firmKey = (name: string): string => {
   const words = [...wordsIn(name)];
   while (words.length > 1 && isForm(words.at(-1)!)) words.pop();
@@ -280,7 +280,7 @@ const professionOf = new Map(
 
 /**
  * Returns the profession of a firm that serves others, or null. Any words may follow a listed name of several words.
- * Only words of service firms may follow one of a single word, so that `Vista Homes` is not `Vista`.
+ * Only words for services may follow a listed name of one word: `Vista Homes` is not `Vista`.
  */
 export function professionIn(name: string): Profession | null {
   const words = listedName(name).split(" ");

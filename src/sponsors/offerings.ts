@@ -149,7 +149,7 @@ export function offeringSignals(offering: Offering, isNewFund: boolean): Signal[
   return signals;
 }
 
-/** A change in assets under management makes a signal if it is larger than this fraction of the earlier assets. */
+/** Fraction of the earlier assets under management that a change must exceed to make a signal. */
 const aumChangeMin = 0.01;
 
 /** Returns an adviser's signals: changed assets, new real-estate funds, new principals. @param filings oldest first. */

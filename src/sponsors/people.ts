@@ -57,7 +57,7 @@ export function principalsOf(
   const mentions = [...advisers.flatMap(adviserMentions), ...gp.vehicles.flatMap(vehicleMentions)];
   const aparts = corrections.filter((one) => one.kind === "personApart");
   const fields = corrections.filter((one) => one.kind === "personField");
-  /** Returns the keys and public ids by which corrections may name a person. Returns none if no correction does. */
+  /** Returns the keys and public ids by which corrections may name a person. Returns none without such corrections. */
   const idsOf = (keys: readonly string[]) =>
     new Set(aparts.length + fields.length === 0 ? [] : [...keys, ...keys.map(publicId)]);
   /** Corrections that split people, by each resulting person. */

@@ -9,7 +9,7 @@
  *    several words or an equal name is enough. A firm is an adviser if only one adviser in its state has its name. Only
  *    a correction merges two CRD numbers into one GP.
  * 4. Vehicles without a named sponsor join a GP if its vehicles, and no other GP's, share an address and a person with
- *    them. Several that share both form a GP if no GP's vehicles do. The words that begin all their names name it.
+ *    them. Several that share both form a GP if no GP's vehicles do. It takes its name from their common first words.
  * 5. Advisers that invest in real estate are GPs even without a vehicle. The feed of firms alone makes nobody a GP.
  *
  * The result depends on the rows alone, not on their order.
@@ -258,7 +258,7 @@ function houseKeys({ filings }: PlacedVehicle, { stem, firm }: Candidate): strin
   return [...new Set([...keys, ...(state === null ? [] : [`${name}|in ${state}`])])].sort();
 }
 
-/** Maximum number of filings with one address or person. An address or person in more is taken for a service firm's. */
+/** Maximum number of filings with one address or person. An address or person in more probably serves other firms. */
 const hubFilings = 60;
 
 /** Applies step 4: joins vehicles without a named sponsor to a GP, by an address and a person that they share. */

@@ -201,7 +201,7 @@ function vehicleOf([cik, judged]: readonly [string, readonly Judged[]]): PlacedV
 const ageOf = (filing: FilingFacts) =>
   `${filing.filedOn ?? `${filedOn(filing)}-99`} ${filing.accession}`;
 
-/** Returns the names of the firms behind a filing, and the reason why one of them makes it real estate, or null. */
+/** Returns the names of the firms behind a filing, and the reason why one makes it real estate; null if none does. */
 function sponsorsOf(
   candidates: readonly Weighed[],
   { names, realEstateFunds, realEstateAdvisers }: Advisers,
