@@ -103,7 +103,7 @@ const entriesPerStep = 1000;
 
 /**
  * Removes old entries in steps, except those of `keptForGood`. Each step records in the audit log how many it removed.
- * @param order `days` for which entries are kept, at least 1, and a `signal` that stops after the current step.
+ * @param order `days`: days for which entries are kept, at least 1. `signal`: ends the removal after the current step.
  * @returns the number of removed entries.
  * @throws StoreFault as `ControlStore.write` does.
  */

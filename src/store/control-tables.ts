@@ -123,7 +123,7 @@ const tables = {
     /** Name of the browser and its system, such as `Firefox on Linux`. */
     browser: "text not null",
   },
-  /** A browser in which a person has signed in. Wrong guesses from other browsers do not slow it down. */
+  /** A browser in which a person has signed in. Wrong guesses from other browsers do not delay its sign-ins. */
   known_browser: {
     /** SHA-256 of the token in the cookie. */
     digest: "bytea primary key",
@@ -151,7 +151,7 @@ const tables = {
     /** Kind of the subject and a hash of its value, so that a wrong guess stores nobody's address. */
     subject: "text primary key",
     failures: "integer not null",
-    /** Time of the next allowed attempt. For a network, a site or mail, the end of the window. */
+    /** Time of the next allowed attempt. For the kinds `network`, `site` and `mail`, the end of the window. */
     next_at: "text not null",
   },
   /** The audit log. Entries are added, never changed, and removed only when older than AUDIT_DAYS days. */
@@ -202,7 +202,7 @@ const addedTables = {
     crd: "text",
     reason: "text not null",
     created_at: "text not null",
-    /** Time when every dataset and step was free of the person; null until then. */
+    /** Time when the person was gone from all datasets and the steps between them; null until then. */
     applied_at: "text",
   },
   /** Time of a source's last successful sync, even one without changes; before any success, the first sync's start. */

@@ -54,9 +54,9 @@ create trigger key_change after insert or update or delete on plan
  * time, which completes the others. The three counts are upper bounds: no window has more requests than its count.
  * PostgreSQL rewrites a changed value as a whole, so a ring buffer would save nothing.
  *
- * Only admitted requests change `times`, and a row's time never falls behind `newest`. A row therefore frees no quota
- * when a clock that ran ahead is set back, unless `quota_forget` deletes the row in between. The tables are logged,
- * because a crash empties unlogged ones.
+ * Only admitted requests change `times`, and the time used for a row is never earlier than its `newest`. A row
+ * therefore frees no quota when a clock that ran ahead is set back, unless `quota_forget` deletes the row in between.
+ * The tables are logged, because a crash empties unlogged ones.
  */
 const counts = `
 create table quota_count (

@@ -68,8 +68,8 @@ const usualLimits = {
   /** Server's wait for a lock. */
   lock: 1500,
   /**
-   * Server's wait for a transaction's next statement. Otherwise a program that hangs in a transaction would block all
-   * others.
+   * Server's wait for a transaction's next statement. Without this limit, a program that hangs in a transaction would
+   * block all others.
    */
   idleInTransaction: 5000,
 };
@@ -163,7 +163,7 @@ const endsConnection = (error: unknown): boolean =>
   (error as { severity?: unknown } | null)?.severity !== "ERROR";
 
 /**
- * Returns a value to send, in which U+FFFD replaces each NUL. PostgreSQL accepts no NUL in text, so no stored text
+ * Returns a value to send, with U+FFFD in place of each NUL. PostgreSQL accepts no NUL in text, so no stored text
  * contains one. A search for text with a NUL, such as a mistyped address, must find nothing instead of failing.
  */
 const bindable = (value: unknown): unknown =>
@@ -194,7 +194,7 @@ interface SessionOptions {
 }
 
 /**
- * Connects.
+ * Opens a session with a connection of its own.
  * @throws StoreFault if the database cannot be used or does not answer in time, or at once if the gate allows no
  *   attempt.
  */

@@ -42,8 +42,8 @@ interface StoreOptions {
 /**
  * Opens the control store, which holds accounts, people and keys. Creates and migrates a file if needed, but does not
  * migrate a database, because servers of another version may be using it.
- * @throws as `openFile` does for a file; for a database, DomainError `conflict` if its schema must be migrated or this
- *   program cannot use it, StoreFault if it cannot be used.
+ * @throws as `openFile` does for a file; for a database, DomainError `conflict` if its schema must be migrated or does
+ *   not suit this program, StoreFault if the database cannot be used.
  */
 export const openControl = (dataDir: string, options: StoreOptions = {}): Promise<ControlStore> =>
   openEither(shapeOf("control.sqlite", dataDir, options.busyMilliseconds), options);

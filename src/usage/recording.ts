@@ -176,7 +176,7 @@ const place = {
   texts: 38,
 } as const;
 const noQuery = 0xffff;
-/** Longest response time that PostgreSQL's column takes: six hours. A slow reader of an export may exceed it. */
+/** Longest time that the column takes, in units of 0.01 ms: six hours. A slow reader of an export can exceed it. */
 const hundredthsMax = 0x7fff_ffff;
 const requestBytesMax = place.texts + requestIdLengthMax + 2 * queryLengthMax;
 

@@ -43,7 +43,7 @@ interface PageOrder {
   account: number | null;
   filter?: RequestFilter;
   limit: number;
-  /** `next` of the previous page; any other string means the first page. */
+  /** `next` of the previous page; any other value means the first page. */
   after?: string | undefined;
 }
 

@@ -70,7 +70,7 @@ export function openPostgresRetention(
   retention: Retention,
 ): (session: Pick<PostgresSession, "query">, now: number) => Promise<boolean> {
   const look = openLook();
-  /** Number of the newest surplus request, 0 if there is none; undefined until the next search. */
+  /** Number of the newest surplus request, 0 or less if there is none; undefined until the next search. */
   let surplus: number | undefined;
   return async (session, now) => {
     const { query } = session;

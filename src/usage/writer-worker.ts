@@ -13,8 +13,8 @@ let store: Awaited<ReturnType<typeof openStore>> | undefined;
 let queue = Promise.resolve();
 let isTidying = false;
 /**
- * Reason why old records cannot be removed from PostgreSQL; null if there is none, or if the database was only busy. A
- * successful write does not reveal it.
+ * Reason why old records cannot be removed from PostgreSQL; null if they can, or if the database was only busy. It is
+ * reported with the next reply, because the write itself may succeed.
  */
 let tidyFault: string | null = null;
 

@@ -147,7 +147,7 @@ export function openWriter(options: WriterOptions) {
       hasMore = true;
       start();
     },
-    /** Returns the number and approximate size of requests that are neither written nor lost. */
+    /** Returns the number of requests that are neither written nor lost, and their approximate size in bytes. */
     waiting: kept.waiting,
     waitingBytesMax: keptBytesMax,
     /** Returns the number of requests whose records have been lost so far. */
