@@ -146,14 +146,17 @@ test("a record that others still link to is not removed, and one of them is name
   assert.deepEqual(sourceIds(catalogue), ["b"]);
 });
 
-test("a record that a rejected line was to replace stays as it was", async (t) => {
-  const catalogue = await imported(t, [gp("a"), gp("b"), principal("p", ["a"])]);
+test("what a rejected line was to replace or remove stays as it was", async (t) => {
+  const catalogue = await imported(t, [gp("a"), gp("b"), principal("p", ["a"]), project("x")]);
   const records = [
     gp("b", { aum_usd: -1 }),
     principal("p", ["nobody"], { title: "Partner" }),
     principal("q", ["b"]),
   ];
-  const { collected, changes } = await merge(catalogue, records, [], { rejectedMax: { lines: 2 } });
+  const deleted: RecordName[] = [{ record: "project", id: "x" }];
+  const entries = entriesOf(records).map((one) => (one.line === 2 ? { ...one, deleted } : one));
+  const options = { entries, rejectedMax: { lines: 2 } };
+  const { collected, changes } = await merge(catalogue, [], [], options);
   assert.deepEqual(
     collected.rejections.listed.map(({ line, field }) => [line, field]),
     [
@@ -163,19 +166,6 @@ test("a record that a rejected line was to replace stays as it was", async (t) =
   );
   assert.deepEqual(changes, { added: 1, updated: 0, removed: 0, unlinked: [] });
   assert.equal(documentOf(catalogue, "principal", "p")["title"], null);
-});
-
-test("a rejected line removes nothing", async (t) => {
-  const catalogue = await imported(t, [gp("a"), project("x", { gps: ["a"] })]);
-  const [line] = entriesOf([signal("s", { gps: ["nobody"] })], file);
-  const deleted = [{ record: "project", id: "x" } as const];
-  const entries = [{ ...line!, deleted }];
-  const { collected, changes } = await merge(catalogue, [], [], {
-    entries,
-    rejectedMax: { lines: 1 },
-  });
-  assert.equal(collected.rejections.count, 1);
-  assert.deepEqual(changes, { added: 0, updated: 0, removed: 0, unlinked: [] });
 });
 
 test("two lines for one record are refused, whichever of them removes it", async (t) => {
