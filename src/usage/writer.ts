@@ -88,14 +88,16 @@ export function openWriter(options: WriterOptions) {
     // If a batch is being written, its reply reports the fault.
     if (working === null && closing === null) say(fault);
   };
+  /** Rejects if the system starts no thread, because the user already has too many. */
+  const send = async (batch: NumberedBatch): Promise<WriterReply> =>
+    (thread ??= startThread(setting, endThread)).write(batch);
   /** Writes the kept batches. Stops when one cannot be written, unless another has arrived meanwhile. */
   const work = async () => {
     clearTimeout(again);
     let fault: string | null = null;
     for (let next = kept.take(); next !== undefined;) {
-      thread ??= startThread(setting, endThread);
       hasMore = false;
-      const reply = await thread.write(next);
+      const reply = await send(next).catch(notStarted);
       ({ fault } = reply);
       if (reply.outcome === "refused") {
         // Reported even if another fault is known, because the next batch may be written.
@@ -109,25 +111,22 @@ export function openWriter(options: WriterOptions) {
     }
     say(fault);
     working = null;
-    if (kept.waiting().bytes > 0) again = setTimeout(start, againMilliseconds).unref();
+    if (kept.waiting().bytes > 0) again = setTimeout(() => void start(), againMilliseconds).unref();
   };
-  const start = () => {
+  const start = async () => {
     if (kept.waiting().bytes > 0) working ??= work();
-  };
-  const tryToWrite = async () => {
-    start();
     await working;
   };
   const closeOnce = async () => {
     await working;
     const begun = performance.now();
-    await tryToWrite();
+    await start();
     const untilAgain = againMilliseconds - (performance.now() - begun);
     if (kept.waiting().bytes > 0 && untilAgain > 0) {
       // Tries again one second after the first attempt began, because the database may be back. An attempt that took
       // longer, such as one that timed out, is not repeated.
       await wait(untilAgain);
-      await tryToWrite();
+      await start();
     }
     clearTimeout(again);
     await thread?.close();
@@ -145,7 +144,7 @@ export function openWriter(options: WriterOptions) {
       if (closing !== null) return lose(batch.requests.count);
       lose(kept.add(batch));
       hasMore = true;
-      start();
+      void start();
     },
     /** Returns the number of requests that are neither written nor lost, and their approximate size in bytes. */
     waiting: kept.waiting,
@@ -163,6 +162,11 @@ export function openWriter(options: WriterOptions) {
     close: () => (closing ??= closeOnce()),
   };
 }
+
+const notStarted = ({ message }: Error): WriterReply => ({
+  outcome: "failed",
+  fault: `The thread that saves usage cannot be started: ${message}`,
+});
 
 type StartedThread = ReturnType<typeof startThread>;
 

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
-import type { Worker } from "node:worker_threads";
+import threads, { type Worker } from "node:worker_threads";
 import { usageFile } from "#store/sqlite-file.ts";
 import { openUsage } from "#store/stores.ts";
 import { readLastUse, type Batch } from "#usage/recording.ts";
@@ -81,6 +82,23 @@ test("a failing write is told once, kept, and written with the next batch, which
   assert.deepEqual(faults.slice(1), [null]);
   assert.deepEqual(await written(), ["key_a", "key_b", "key_c", "key_d", "key_e"]);
   await writer.close();
+});
+
+test("a thread that cannot be started is told once, and started later", async (t) => {
+  const { writer, written, faults } = await writerIn(t);
+  const mock = t.mock.method(threads, "Worker", function () {
+    throw new Error("EAGAIN");
+  });
+  syncBuiltinESMExports();
+  writer.write(use("key_a", 1));
+  await writer.settled();
+  writer.write(use("key_b", 1));
+  await writer.settled();
+  mock.mock.restore();
+  syncBuiltinESMExports();
+  await writer.close();
+  assert.deepEqual(faults, ["The thread that saves usage cannot be started: EAGAIN", null]);
+  assert.deepEqual(await written(), ["key_a", "key_b"]);
 });
 
 test("what waits is counted from the moment it is handed over until it is written", async (t) => {
