@@ -13,7 +13,7 @@ import { answer } from "#operations/page.ts";
 import { readQuery } from "#operations/parameters.ts";
 import { type RecordKind, recordKinds } from "#records/kinds.ts";
 import { recordColumns } from "#records/columns.ts";
-import { documents, gp, rows } from "../datasets/published.ts";
+import { documents, gp, rows, signal } from "../datasets/published.ts";
 import { hasOutside, importOutside } from "../outside/outside.ts";
 import { awkwardRecords } from "../support/awkward.ts";
 import { changeDataset } from "../support/damage.ts";
@@ -206,6 +206,13 @@ test("Parquet is read back by hyparquet with every member of every record, over 
     // Funds count too: there may be a hundred times as many as GPs.
     if (["gp", "principal"].includes(kind)) assert.ok(metadata.row_groups.length > 1);
   }
+});
+
+test("Parquet of thousands of the longest texts needs no more memory than there is", async (t) => {
+  const summary = "ж".repeat(10_000);
+  const records = Array.from({ length: 4500 }, (_, i) => signal(`s${i}`, { summary }));
+  const { run } = await dataset(t, records);
+  await run("parquet");
 });
 
 test("DuckDB reads Parquet without a hint: types, counts and sums are those of NDJSON, and the query in the docs finds something", async (t) => {
