@@ -113,7 +113,7 @@ export function openCatalogue(folder: string) {
       `${pointer} does not name a dataset. ${last === undefined ? "Remove this file, and import every source again." : `Run 'gp-records datasets publish ${last}', which writes this file again.`}`,
     );
   };
-  const own: DatasetList = {
+  return {
     folder,
     pathOf,
     has,
@@ -126,9 +126,6 @@ export function openCatalogue(folder: string) {
       const version = currentVersion();
       return version === null ? null : find(version);
     },
-  };
-  return {
-    ...own,
     /** Folder of exported datasets. Each exported version has a subfolder, which is removed with the version. */
     exportsFolder,
     /** Stages a verified draft. After an interruption it is staged, or `clearLeftovers` deletes it. */

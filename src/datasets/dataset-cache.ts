@@ -105,7 +105,7 @@ export function openCache(folder: string) {
      * Removes versions that were neither fetched nor opened in the last 10 minutes, and leftovers of killed processes.
      * @param kept versions that stay, besides the one that the folder points at.
      */
-    prune(kept: ReadonlySet<string>): void {
+    prune(kept: ReadonlySet<unknown>): void {
       const stays = new Set([...kept, currentOrNull(catalogue)]);
       for (const version of catalogue.versions()) {
         const changedAt = statSync(pathOf(version), { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -122,12 +122,10 @@ export function openCache(folder: string) {
  * Returns the versions that a cache always keeps: the current one, the target of a rollback, those that may come next,
  * and on request the pinned ones.
  */
-export function versionsToKeep(kept: Kept, keepsPinned: boolean): Set<string> {
-  const current = kept.currentVersion();
-  const before = findBefore(kept)?.version;
-  const others = [...comingNext(kept), ...(keepsPinned ? pinnedIn(kept) : [])];
-  const versions = [current, before, ...others.map(({ version }) => version)];
-  return new Set(versions.filter((one) => typeof one === "string"));
+export function versionsToKeep(kept: Kept, keepsPinned: boolean): Set<unknown> {
+  const pinned = keepsPinned ? pinnedIn(kept) : [];
+  const generations = [kept.current(), findBefore(kept), ...comingNext(kept), ...pinned];
+  return new Set(generations.map((one) => one?.version));
 }
 
 export const pinnedIn = (kept: Kept): Generation[] =>

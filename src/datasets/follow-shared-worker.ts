@@ -20,8 +20,7 @@ const tell = (message: FromFollower) => port.postMessage(message);
 lowerOwnPriority();
 const cache = openCache(folder);
 // This thread publishes nothing, so it makes no steps.
-const keeping = { changesDays: 0, warn() {} };
-const store = openSharedStore(url, cache, keeping);
+const store = openSharedStore(url, cache, { changesDays: 0, warn() {} });
 const follower = followShared({
   store,
   cache,

@@ -61,8 +61,6 @@ const namesOf = (gp: Body): readonly string[] =>
 
 function eachNameOnce({ shown, folded }: { shown: string[]; folded: string[] }) {
   const once = new Map<string, string>();
-  shown.forEach((name, i) => {
-    if (!once.has(name)) once.set(name, folded[i]!);
-  });
+  shown.forEach((name, i) => once.set(name, folded[i]!));
   return Array.from(once, ([name, ofName]) => ({ shown: name, folded: ofName }));
 }
