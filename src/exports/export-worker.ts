@@ -17,7 +17,7 @@ import { type ExportedFile, type ExportOrder, workbookFormat } from "./run-expor
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
 
-/** Number of records, funds and 4,096 letters of long text in a row group. More take more memory, fewer slow reads. */
+/** Number of records, funds and 4,096 letters of long text at which a row group ends. Larger ones take more memory. */
 const groupMax = 4096;
 
 // Requests and the machine's other work come first.
