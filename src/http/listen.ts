@@ -52,8 +52,7 @@ export async function listenAt(
 /**
  * Listens on a passed socket. Resolves to its address.
  * @param fd descriptor of a TCP socket, which may already be listening.
- * @param host value of HOST; null accepts any socket. The socket's address must be a loopback address if `host` is
- *   one.
+ * @param host value of HOST; null accepts any socket. If `host` is a loopback address, the socket's must be one.
  * @throws ListenFault if the descriptor is not a TCP socket, if listening fails, or if `host` is a loopback address but
  *   the socket's address is not.
  */

@@ -26,9 +26,7 @@ export const escapeText = (text: string): string =>
 /** Characters that can change the direction of text around them: right-to-left letters and control characters. */
 const bidirectional =
   /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
-/**
- * Pattern of markup that ends inside an attribute, or in an element that shows only text: no `bdi` may begin there.
- */
+/** Pattern of markup that ends in an attribute, or in an element that shows only text. No `bdi` may begin there. */
 const textAlone = /="[^"]*$|<(?:title|text|textarea|option|script|style)\b[^>]*>[^<]*$/;
 
 /** Each template's strings without indentation, which would be a tenth of a page. */

@@ -165,9 +165,7 @@ const rowOf = ({ requestId, ...others }: ChunkRequest, numbers: WordNumbers) => 
 /** Numbers of a chunk's words, by word index; null at index 0. */
 type WordNumbers = readonly (number | null)[];
 
-/**
- * Returns a function that finds the numbers of words. It adds missing words to the table, where they stay for good.
- */
+/** Returns a function that finds the numbers of words. It adds missing words to the table, where they stay for good. */
 function openWords(query: Query): (words: readonly string[]) => Promise<WordNumbers> {
   const known = new Map<string, number>();
   return async ([, ...words]) => {
