@@ -1,4 +1,4 @@
-/** Numbers, counts and times in words for people. */
+/** Numbers, counts and times as text for people. */
 
 /** Returns a whole number with separators, such as `12,345`. */
 export const grouped = (number: number): string => number.toLocaleString("en-US");

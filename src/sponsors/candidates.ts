@@ -139,7 +139,7 @@ function seriesCandidates(filing: FormD, object: Objection): Candidate[] {
   return [candidateOf(filing.accession, { basis: "series_master", ...given, why })];
 }
 
-/** Firm in a chain of firms that a text names. */
+/** One firm of a chain that a text names. */
 interface Named {
   firm: string;
   /** Role as written, such as `Manager of the Issuer`; empty if there is none. */

@@ -23,7 +23,7 @@ const generic = ["vehicle", "trade", "business", "assets", "properties", "idle"]
 const numeral =
   /^(?:!|\d+ ?[a-z]?|iii?[a-d]|(?:(?!$)x{0,3}(?:ix|iv|v?i{0,3})|(?=\w{4})c{0,3}(?:xc|xl|lx{0,3})(?:ix|iv|v?i{0,3}))(?<!^)(?: [a-z])?)$/;
 
-/** Matches names that may contain a spelling in `respelled`. Most do not, so this test saves time. */
+/** Pattern of names that may contain a spelling in `respelled`. Most do not, so this test saves time. */
 const mayBeRespelled =
   /[(./&]|\b(?:series of|limited|general|managing|trust|dba|co-? ?invest|l l c|l p)/i;
 
@@ -80,8 +80,8 @@ const coreWords = (name: string) => coreOf(name).kept.map(({ word }) => word);
 const textOf = (tokens: readonly Token[]) => tokens.map(({ text }) => text).join(" ");
 
 /**
- * Returns the stem of a firm's name, folded: without parentheses and series, and without legal form, numerals and role
- * words at its end. Names of one firm and of its vehicles usually have equal stems.
+ * Returns the stem of a firm's name, folded. Leaves out text in parentheses, what follows `series of` or `dba`, and any
+ * legal form, numerals and role words at the end. Names of one firm and of its vehicles usually have equal stems.
  */
 export const stemOf = (name: string): string => coreOf(name).stem;
 

@@ -57,7 +57,7 @@ const sum = (amounts: readonly (number | null)[]): number | null => {
   return known.length > 0 && Number.isSafeInteger(total) ? total : null;
 };
 
-/** Adds up the amounts in offerings' latest notices, and finds the earliest first sale. Each is null if unknown. */
+/** Adds up the amounts in offerings' latest notices, and finds the first sale. An unknown amount or date is null. */
 export function totalsOf(offerings: readonly Offering[]) {
   const latest = offerings.map((offering) => offering.at(-1)!);
   return {

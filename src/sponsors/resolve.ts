@@ -258,7 +258,7 @@ function houseKeys({ filings }: PlacedVehicle, { stem, firm }: Candidate): strin
   return [...new Set([...keys, ...(state === null ? [] : [`${name}|in ${state}`])])].sort();
 }
 
-/** Maximum number of filings with one address or person. An address or person in more probably serves other firms. */
+/** Maximum number of filings with one address or person. One in more filings is probably a service firm's. */
 const hubFilings = 60;
 
 /** Applies step 4: joins vehicles without a named sponsor to a GP, by an address and a person that they share. */

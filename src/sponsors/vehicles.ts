@@ -15,7 +15,7 @@ import {
 } from "./names.ts";
 import { filedOn } from "./offerings.ts";
 
-/** A real-estate issuer. @typeParam F what is kept of a filing; all of it while records are made. */
+/** A real-estate issuer. @typeParam F kept facts of a filing; the whole filing while records are made. */
 export interface Vehicle<F = Pick<FormD, "accession">> extends Classification {
   cik: string;
   /** Latest name of the issuer, as `shortName` returns it. */

@@ -26,7 +26,7 @@ const keyChanges = [
   ),
 ];
 
-/** Account whose keys an insertion or an update concerns, by table; -1 for all accounts. */
+/** SQL for the account whose keys an insertion or an update affects, by table; -1 for all accounts. */
 const changedAccounts = { api_key: "new.account", account: "new.number", plan: "-1" };
 
 /**

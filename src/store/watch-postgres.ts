@@ -58,7 +58,7 @@ export async function connectKeys(url: string, onChange: () => void) {
       session.query<KeyRow>(`${keyRows} where k.id > $1 order by k.id limit $2`, [after, max]),
     ofAccounts: (accounts: readonly number[]) =>
       session.query<KeyRow>(`${keyRows} where k.account = any($1::integer[])`, [accounts]),
-    /** Lists the last syncs of sources as they were last read, and begins to read them again. */
+    /** Lists the last syncs of sources as of the previous read, and starts another read. */
     syncs(): SyncTable[] {
       void readSyncs();
       return syncs;

@@ -1,8 +1,8 @@
 /**
  * Records usage without making a request wait: keys' last use, totals, and the request log.
  *
- * The tables are in `usage.sqlite`, or in PostgreSQL. `key_use` has each key's last use, `usage_hour` hourly sums for
- * 400 days, and `request` single requests, as many as the settings keep.
+ * The tables are in `usage.sqlite`, or in PostgreSQL. `key_use` holds each key's last use. `usage_hour` holds hourly
+ * sums for 400 days. `request` holds as many single requests as the settings allow.
  *
  * A request is recorded in these steps:
  * 1. `record` packs it into a chunk, in well under 1 µs. `noteKeyUse` notes each key at most once a minute.

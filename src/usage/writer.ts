@@ -258,7 +258,7 @@ export function openKeptBatches(bytesMax: number) {
   };
 }
 
-/** Opens all usage recording: the recorder and its writer. @param options `now` returns milliseconds since 1970. */
+/** Opens usage recording: a recorder and its writer. @param options `now` returns milliseconds since 1970. */
 export function openRecording({ now, ...options }: WriterOptions & { now: () => number }) {
   const { write, ...writer } = openWriter(options);
   const recorder = openRecorder(write, now);

@@ -178,7 +178,7 @@ function openWords(query: Query): (words: readonly string[]) => Promise<WordNumb
   };
 }
 
-/** Opens sums of a batch's requests by hour, account, key, operation and status. @param words the chunk's words. */
+/** Adds up a batch's requests by hour, account, key, operation and status. @param words the chunk's words. */
 function openHourSums(words: readonly string[]) {
   const all = new Map<string, Omit<UsageHourTable, "milliseconds"> & { hundredths: number }>();
   return {
@@ -241,7 +241,7 @@ export function packRequestId(id: string): Uint8Array {
   return packed;
 }
 
-/** Returns the id that was packed into these bytes. */
+/** Returns the id that `packRequestId` turned into these bytes. */
 export function readRequestId(stored: Uint8Array): string {
   const buffer = Buffer.from(stored);
   if (stored.length !== packedBytes || stored[0]! >= firstCharacter)
