@@ -239,7 +239,7 @@ function settle(folder: string, dataDir: string): void {
   for (const path of paths) syncPath(path);
 }
 
-/** Reads the result back. @param folder the data folder, or a trial's draft, which lacks what stays in `dataDir`. */
+/** Reads the result back. @param folder the data folder, or a trial's draft, without datasets that `dataDir` keeps. */
 async function readBack(prepared: Prepared, folder: string, dataDir: string, now: number) {
   const datasets = [folder, dataDir].find((one) => existsSync(join(one, "datasets")))!;
   return {

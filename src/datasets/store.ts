@@ -106,8 +106,8 @@ export interface DatasetStore {
 
 export interface OpenStore extends DatasetStore {
   /**
-   * Takes the lock under which one command at a time changes datasets. Does not wait. Clears what killed commands left.
-   * @returns a function that releases it.
+   * Takes the lock that a command holds while it changes datasets, without waiting. Removes leftovers of killed commands.
+   * @returns a function that releases the lock.
    * @throws StoreFault `busy` if another process holds it.
    */
   take(): Promise<() => Promise<void>>;

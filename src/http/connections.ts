@@ -51,8 +51,8 @@ const owes = ({ isAnswering, waiting }: Connection) => isAnswering || waiting.le
  * Hands a server's requests to `handle`, its only handler. Starts at most one of a connection's waiting requests in
  * each turn of the event loop, and only once the response before it is closed. So at most one response is buffered for
  * each connection. Reads no more from a connection while its requests wait, but a single read can hold thousands of
- * requests. Ends a connection with the response to its latest waiting request if one more would exceed `waitingMax` or
- * `waitingMaxOfAll` (RFC 9112 §9.3.2).
+ * requests. Accepts no more from a connection if one more would exceed `waitingMax` or `waitingMaxOfAll`, and ends it
+ * after the response to the latest accepted request (RFC 9112 §9.3.2).
  * @param takeChunked takes a share for a chunked body. Returns a function that gives it back; null if none is left.
  * @param lingerMilliseconds time for a client to read the last response and close its side.
  */

@@ -66,7 +66,7 @@ export interface Exchange {
   route: Route | null;
   /**
    * Body of a POST; empty for other methods. Rejects with a Problem if the body is too large, if the client network
-   * sends too many bodies at once, or if the connection ends before the body.
+   * sends too many bodies at once, or if the connection ends too early.
    */
   body: Promise<Buffer>;
   /** Sender and key; null on paths that need no key, and until the key is looked up. */

@@ -125,7 +125,7 @@ const likelyKinds: readonly RecordKind[] = [...new Set(["project", ...recordKind
 /** Minimum number of columns that fit the kind of record. The draft asks for the kind if there are fewer. */
 const columnsForKind = 3;
 
-/** Returns the kind of record that most columns fit and whether that is sure. @throws ImportFault if no column fits. */
+/** Returns the kind with the most fitting columns, and whether it is certain. @throws ImportFault if no column fits. */
 function kindOf(file: string, { columns, headerLine }: Table) {
   const [best, second] = likelyKinds
     .map((kind) => ({ kind, fits: columns.filter(({ name }) => fieldNamed(kind, name)).length }))

@@ -108,8 +108,8 @@ export const shortKey = (key: string): string =>
     : `${key.slice(0, 140).toWellFormed()} ${hash("sha256", key, "hex").slice(0, 32)}`;
 
 /**
- * Returns a name in mixed case if it is all capitals or all small letters. Numerals and acronyms are put in capitals.
- * @param whole name that `name` is part of; its case decides
+ * Returns a name in mixed case, with numerals and acronyms in upper case. Changes only the spaces if it has mixed case.
+ * @param whole name that `name` is part of; its case decides.
  */
 export function readable(name: string, whole = name): string {
   const text = name.replace(/\s+/g, " ").trim();

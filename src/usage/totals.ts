@@ -95,7 +95,7 @@ export async function readTotalsBy(
     .toSorted(([, one], [, other]) => other.requests - one.requests);
 }
 
-/** Whole hours of an account. `since` is rounded down to the hour, and `until`, which is exclusive, is rounded up. */
+/** Account and period to total, in whole hours: `since` is rounded down and `until` up. `until` is exclusive. */
 export interface Span {
   account: number;
   /** Milliseconds since 1970. */

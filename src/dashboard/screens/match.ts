@@ -123,7 +123,7 @@ function matchesPage(request: MemberRequest, rows: readonly MatchRow[]): string 
   });
 }
 
-/** Returns a link to a GP with its place; a dash for none. */
+/** Returns a link to a GP, with its place if known. Returns a dash if there is no GP. */
 const gpCell = (gp: Match["gp"]): Part => {
   if (gp === null) return "–";
   const at = place(gp.hq_city, gp.hq_state, null);
