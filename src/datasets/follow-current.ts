@@ -33,7 +33,7 @@ export function followCurrent(request: FollowRequest) {
   let { ahead = null } = request;
   let model: ReadModel | null = null;
   /** Model to be freed; null if there is none. `free` sends its memory to the worker that loaded its successor. */
-  let replaced: { model: ReadModel; at: number; free: Loaded["free"] } | null = null;
+  let replaced: { model: ReadModel | null; at: number; free: Loaded["free"] } | null = null;
   let tried: string | null = null;
   let tryAgainAt = Infinity;
   let looking: Promise<void> | null = null;
@@ -44,8 +44,8 @@ export function followCurrent(request: FollowRequest) {
     if (replaced === null) return;
     const { model: old, free } = replaced;
     replaced = null;
-    const memory = buffersIn(old.parts);
-    old.close();
+    const memory = old === null ? [] : buffersIn(old.parts);
+    old?.close();
     free(memory);
   }
 
@@ -74,9 +74,10 @@ export function followCurrent(request: FollowRequest) {
       const order = { path: catalogue.pathOf(generation.version), generation };
       freeReplaced();
       const { parts, free } = await load(order);
-      if (model === null) free([]);
-      else replaced = { model, at: now(), free };
-      model = openReadModel(parts);
+      replaced = { model: null, at: now(), free };
+      const next = openReadModel(parts);
+      replaced.model = model;
+      model = next;
       tryAgainAt = Infinity;
       lastFault = "";
       onModel(model, order);

@@ -208,6 +208,19 @@ test("the memory of a replaced dataset is given back before another one is loade
   assert.equal(told.length, 3);
 });
 
+test("a dataset for which there is too little memory leaves the one before it", async (t) => {
+  const { catalogue, follower, clock } = await followOne(t);
+  await publish(catalogue, "b", 2);
+  const mock = t.mock.method(globalThis, "Int32Array", function () {
+    throw new RangeError("Array buffer allocation failed");
+  });
+  await follower.look();
+  mock.mock.restore();
+  clock.now = freeAfterMilliseconds;
+  await follower.look();
+  assert.equal(follower.model()!.select("gp", { gp_name: "a" }, bounds).total, 1);
+});
+
 test("a model whose memory was given back refuses every question and names its dataset", async (t) => {
   const { follower, clock, first, model } = await followReplaced(t);
   clock.now = freeAfterMilliseconds;
