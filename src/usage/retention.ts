@@ -50,8 +50,7 @@ export function openRetention(
       if (removeOld.run(start).changes > 0) return true;
       look.foundNothing(now);
     }
-    const hourStart = hourOf(now - hoursKeptDays * dayMilliseconds);
-    return removeHour.run(hourStart).changes > 0;
+    return removeHour.run(hourOf(now - hoursKeptDays * dayMilliseconds)).changes > 0;
   };
 }
 

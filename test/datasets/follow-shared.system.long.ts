@@ -103,10 +103,8 @@ test("a fetch for which there was no room makes room for the next one", async (t
   const leftover = join(cache.catalogue.folder, ".fetch.99999999.1.tmp");
   writeFileSync(leftover, "left by a killed process");
   const one = await publishBuilt(importer.store, first);
-  const open: typeof store.open = async (...order) => {
-    if (existsSync(leftover)) throw new Error("ENOSPC");
-    return store.open(...order);
-  };
+  const open: typeof store.open = (...order) =>
+    existsSync(leftover) ? Promise.reject(new Error("ENOSPC")) : store.open(...order);
   await follow(t, { cache, store: { ...store, open } }).until(`pointed ${one}`);
 });
 

@@ -3,6 +3,7 @@ import { copyFileSync, readdirSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { openPostgresStore } from "#datasets/postgres.ts";
+import { underLock } from "#datasets/store.ts";
 import { outcomeOf } from "../support/command-line.ts";
 import { eventually } from "../support/eventually.ts";
 import { freshDatabase, onPostgres as test, runSql } from "../support/postgres.ts";
@@ -24,10 +25,8 @@ test("a pushed dataset is pulled byte for byte by another machine, with what is 
   assert.deepEqual(readFileSync(pulled), readFileSync(path));
   assert.ok(other.cache.isWhole(generation));
   assert.deepEqual(other.cache.catalogue.find(generation.version), generation);
-  assert.deepEqual(
-    readdirSync(other.cache.catalogue.folder).filter((name) => name.endsWith(".tmp")),
-    [],
-  );
+  const names = readdirSync(other.cache.catalogue.folder);
+  assert.ok(!names.some((name) => name.endsWith(".tmp")));
 });
 
 test("whoever looks sees each publication, and gets the same object for as long as nothing changes", async (t) => {
@@ -177,18 +176,13 @@ test("what dying imports left is removed with its parts by whoever takes the loc
   const current = await publishBuilt(store, first);
   await add(store, second);
   const staged = await add(store, third, true);
-  await (
-    await store.take()
-  )();
+  await underLock(store, () => {});
   const kept = await store.read();
   assert.deepEqual([kept.versions(), kept.added], [[current, staged], []]);
   await store.remove(staged);
   assert.deepEqual((await store.read()).versions(), [current]);
-  const [row] = await runSql(
-    database,
-    "select count(distinct name)::integer as count from dataset_part",
-  );
-  assert.deepEqual(row, { count: 1 });
+  const left = await runSql(database, "select distinct name from dataset_part");
+  assert.equal(left.length, 1);
 });
 
 test("a command leaves its server's folder what that points at, and pinned ones", async (t) => {
@@ -286,9 +280,7 @@ test("a publication killed before any of its statements leaves the dataset whole
       assert.equal(state, "published");
       break;
     }
-    await (
-      await store.take()
-    )();
+    await underLock(store, () => {});
     if (!isPublished) {
       const { added, list } = await store.read();
       assert.deepEqual([added, list()], [[], []]);

@@ -210,9 +210,8 @@ test("Parquet is read back by hyparquet with every member of every record, over 
 
 test("Parquet of thousands of the longest texts needs no more memory than there is", async (t) => {
   const summary = "ж".repeat(10_000);
-  const records = Array.from({ length: 4500 }, (_, i) => signal(`s${i}`, { summary }));
-  const { run } = await dataset(t, records);
-  await run("parquet");
+  const signals = Array.from({ length: 4500 }, (_, i) => signal(`s${i}`, { summary }));
+  await (await dataset(t, signals)).run("parquet");
 });
 
 test("DuckDB reads Parquet without a hint: types, counts and sums are those of NDJSON, and the query in the docs finds something", async (t) => {
