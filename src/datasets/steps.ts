@@ -208,7 +208,7 @@ interface Side {
   path: string;
 }
 
-/** Format of a step. Raise it for a change that an older or newer program could misread. */
+/** Version of the step format. Raise it if an older program could misread a new step, or a newer one an old step. */
 const stepFormat = 1;
 /** Number of bytes reserved for the head, which is written last because it contains the counts. */
 const headBytes = 1024;

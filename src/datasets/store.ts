@@ -106,7 +106,7 @@ export interface DatasetStore {
 
 export interface OpenStore extends DatasetStore {
   /**
-   * Takes the lock that a command holds while it changes datasets, without waiting. Removes leftovers of killed commands.
+   * Takes the lock for changing datasets. Does not wait for it. Also removes what killed commands left behind.
    * @returns a function that releases the lock.
    * @throws StoreFault `busy` if another process holds it.
    */
