@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FormD } from "#filings/rows.ts";
 import { candidatesOf } from "#sponsors/candidates.ts";
+import { statementOf } from "#sponsors/evidence.ts";
 import { baseName } from "#sponsors/names.ts";
 import { filingOf, person } from "./form-d.ts";
 
@@ -35,6 +36,13 @@ test("the sentence that names a firm is kept with the candidate", () => {
     isTaken: true,
     why: "the text states its role",
   });
+});
+
+test("a person's statement is the clarification, or else the ticked roles, in the field that has it", () => {
+  const { field, text } = statementOf(person("Ann", "Doe", "Manager of the Issuer"));
+  assert.deepEqual([field, text], ["RELATIONSHIPCLARIFICATION", "Ann Doe: Manager of the Issuer"]);
+  const silent = { ...person("Ann", "Doe"), clarification: null, roles: ["director" as const] };
+  assert.equal(statementOf(silent).field, "RELATEDPERSONS");
 });
 
 test("a text names a firm in whatever order it says role and name", () => {
