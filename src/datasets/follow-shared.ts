@@ -15,7 +15,7 @@ import {
   pinnedIn,
   versionsToKeep,
 } from "./dataset-cache.ts";
-import { type Generation, isStaged } from "./generation.ts";
+import type { Generation } from "./generation.ts";
 import type { SharedStore } from "./postgres.ts";
 import { openPublications } from "./publications.ts";
 
@@ -154,7 +154,7 @@ export function followShared(request: FollowRequest) {
   const closing = new AbortController();
   const { signal } = closing;
   let state: Kept | null = null;
-  /** Publications last written to the folder's list; undefined before the first write. */
+  /** Publications in the folder's list; undefined until it is read, before the first write. */
   let listed: readonly Publication[] | undefined;
   /** Time of the next attempt to fetch what the folder lacks; Infinity if none is due before the datasets change. */
   let fetchAt = Infinity;
@@ -197,17 +197,17 @@ export function followShared(request: FollowRequest) {
     const publications = await store.publications();
     // The step to the dataset is fetched before the pointer moves. A damaged step does not hold up the dataset.
     const [newest] = await Promise.allSettled(publications.slice(-1).map(fetchStep));
+    listed ??= await Promise.try(steps.list, "").catch(() => []);
     steps.write(publications);
     // A command on this folder may be storing another step.
-    steps.clear(publications, listed);
+    steps.clear(publications, [...listed, ...publications]);
     listed = publications;
     if (current !== null) await point(current, isFetched);
     if (newest?.status === "rejected") throw newest.reason;
-    const published = seen.list().filter((one) => !isStaged(one));
     await cache.removeGone(store.look);
     cache.prune(versionsToKeep(seen, fetchesPinned));
     // Pins may have changed. `point` notes the current dataset's pin.
-    for (const one of published)
+    for (const one of seen.list())
       if (one.version !== current?.version && cache.has(one)) cache.noteFacts(one);
     for (const fetchNext of [
       ...comingNext(seen).map((one) => () => fetch(one)),
