@@ -126,13 +126,13 @@ async function* storedParts(session: PostgresSession, name: string): AsyncGenera
     );
 }
 
-/** Writes a stored file to a new file at `path`, which is incomplete if this throws. @throws as `storedParts` does. */
+/** Writes a stored file to `path`, where it is incomplete if this throws. @throws as `storedParts` does. */
 export async function pullFile(
   session: PostgresSession,
   name: string,
   path: string,
 ): Promise<void> {
-  using file = openForBlock(path, "wx", 0o600);
+  using file = openForBlock(path, "w", 0o600);
   for await (const part of storedParts(session, name)) writeFileSync(file.fd, part);
 }
 
