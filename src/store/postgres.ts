@@ -311,15 +311,12 @@ export async function withSession<R>(
 }
 
 /** Returns a session that is opened when it is first needed, and reopened after it has ended. */
-export function openLastingSession(
-  url: string,
-  options: SessionOptions = {},
-): Pick<PostgresSession, "query" | "close"> {
+export function openLastingSession(url: string): Pick<PostgresSession, "query" | "close"> {
   let session: PostgresSession | null = null;
   let opening: Promise<PostgresSession> | null = null;
   let isClosed = false;
   const openOnce = async () => {
-    session = await connectPostgres(url, options);
+    session = await connectPostgres(url);
     if (isClosed) session.close();
     return session;
   };

@@ -9,6 +9,7 @@ import { openPostgresWrites, openWrites } from "./writes.ts";
 
 const { dataDir, databaseUrl, busyMilliseconds, retention, writer } = workerData as WriterSetting;
 const port = parentPort!;
+const removeOld = openPostgresRetention(retention);
 let store: Awaited<ReturnType<typeof openStore>> | undefined;
 let queue = Promise.resolve();
 let isTidying = false;
@@ -26,7 +27,7 @@ async function answer(numbered: NumberedBatch): Promise<void> {
   let outcome: WriterReply["outcome"] = "written";
   let fault: string | null = null;
   try {
-    store ??= await openStore();
+    if (store?.isOver() !== false) store = await openStore();
     await store.write(numbered);
   } catch (error) {
     // A code of class 22 means that the data is wrong. Trying the batch again would hold up all later ones.
@@ -78,16 +79,16 @@ async function openStore() {
   return {
     write: ({ batch }: NumberedBatch) => write(batch),
     tidy: openRetention(connection, retention),
+    isOver: () => false,
     close: () => connection.close(),
   };
 }
 
-/** Opens a store that connects with its first write, and again after an outage. */
+/** Opens a store on one connection. A crash of the server may lose words, so their numbers are forgotten with it. */
 async function openPostgresStore(url: string) {
-  const { openLastingSession } = await import("#store/postgres.ts");
-  const removeOld = openPostgresRetention(retention);
+  const { connectPostgres } = await import("#store/postgres.ts");
   // A server crash may lose the last second's writes. Usage is not worth a wait for the disk at each commit.
-  const session = openLastingSession(url, {
+  const session = await connectPostgres(url, {
     name: "gp-records usage",
     settings: { synchronous_commit: "off" },
   });
@@ -100,6 +101,7 @@ async function openPostgresStore(url: string) {
       );
       return removeOld(session, Math.min(now, clock!.now));
     },
+    isOver: () => session.isOver,
     close: session.close,
   };
 }

@@ -17,6 +17,7 @@ import {
   freshDatabase,
   makeRecords,
   onPostgres as test,
+  runSql,
   startPostgres,
 } from "../support/postgres.ts";
 import { startService } from "../support/service.ts";
@@ -163,6 +164,21 @@ test("a batch whose commit was not heard of, as the connection was cut after it 
   assert.equal(await countIn(placeIn(url)), 3);
   assert.deepEqual(await idsIn(placeIn(url)), namesOf(3));
   await writer.close();
+});
+
+test("words that a crash of PostgreSQL lost are stored again", async (t) => {
+  const { url, open } = await openWorld(t);
+  const { writer } = open();
+  writer.write(batchOf([request()]));
+  await writer.settled();
+  const end = "select pg_terminate_backend(pid, 5000) from pg_stat_activity";
+  await runSql(url, "delete from word");
+  await runSql(url, `${end} where application_name = 'gp-records usage'`);
+  writer.write(batchOf([request({ requestId: "req_2", problem: "not-found" })]));
+  await eventually(async () => assert.equal(await countIn(placeIn(url)), 2));
+  const order = { account: 1, filter: { requestId: "req_2" }, limit: 1 };
+  const [second] = (await readUsage(placeIn(url), (usage) => readRequests(usage, order))).requests;
+  assert.deepEqual([second!.key, second!.operation], ["key_a", "fetch-gp"]);
 });
 
 test("closing while PostgreSQL is away tells what could not be written as lost", async (t) => {
