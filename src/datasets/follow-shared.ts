@@ -64,26 +64,34 @@ export function startFollowing(request: Omit<FollowOrder, "id"> & Listener) {
   let served: string | null = null;
   let agreedAt = now();
   let isClosing = false;
-  /** Message of the last error that ended the worker, so that an equal one is not reported again. */
+  /** Message of the worker's last error, so that an equal one is not reported again. */
   let lastError = "";
   let timer: NodeJS.Timeout | undefined;
-  let worker = start();
+  let worker!: Worker;
+  start();
 
-  function start(): Worker {
-    const started = new Worker(new URL("./follow-shared-worker.ts", import.meta.url), {
-      workerData,
-    });
-    started.on("message", hear);
-    started.on("error", (error: Error) => {
-      if (error.message !== lastError) onFault(error);
-      lastError = error.message;
-    });
-    started.once("exit", () => {
-      if (isClosing) return;
-      timer = setTimeout(() => (worker = start()), startAgainMilliseconds);
-    });
-    if (served !== null) started.postMessage({ served } satisfies ToFollower);
-    return started;
+  function start(): void {
+    worker = new Worker(new URL("./follow-shared-worker.ts", import.meta.url), { workerData });
+    worker.on("message", hear);
+    worker.on("error", report);
+    worker.once("exit", () => isClosing || startSoon());
+    if (served !== null) tell({ served });
+  }
+
+  function startSoon(): void {
+    timer = setTimeout(() => {
+      try {
+        start();
+      } catch (error) {
+        report(error as Error);
+        startSoon();
+      }
+    }, startAgainMilliseconds);
+  }
+
+  function report(error: Error): void {
+    if (error.message !== lastError) onFault(error);
+    lastError = error.message;
   }
 
   function hear(message: FromFollower): void {
