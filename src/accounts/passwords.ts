@@ -1,7 +1,4 @@
-/**
- * Hashes and checks passwords, a few at a time. Each hash takes 19 MiB and some 30 ms, so a flood of them could exhaust
- * the machine.
- */
+/** Hashes and checks passwords, a few at a time: each takes 19 MiB and 30 ms, so a flood could exhaust the machine. */
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";

@@ -1,7 +1,4 @@
-/**
- * Plans: named quotas and rights to read changes, shared by any number of accounts. A change takes effect with the next
- * request.
- */
+/** Plans: named quotas and rights to read changes, shared by accounts. A change takes effect with the next request. */
 import { type Quotas, withDefaults } from "#limits/policy.ts";
 import { operator, writeAudit } from "#store/audit.ts";
 import {

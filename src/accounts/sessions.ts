@@ -180,10 +180,7 @@ const systems = [
   ["Linux", "Linux"],
 ] as const;
 
-/**
- * Returns a browser's name as people know it, such as `Firefox on Linux`. The rest of the User-Agent header is not
- * stored.
- */
+/** Returns a browser's name for people, such as `Firefox on Linux`. The rest of the User-Agent header is not stored. */
 export function browserOf({ userAgent }: Client): string {
   const named = (words: readonly (readonly [string, string])[]) =>
     words.find(([mark]) => userAgent.includes(mark))?.[1];

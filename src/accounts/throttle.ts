@@ -15,10 +15,7 @@ export interface Client {
   browserToken: string | null;
 }
 
-/**
- * Subject whose attempts are counted. Each attempt is a failure until it is forgiven, so that simultaneous attempts all
- * count.
- */
+/** Subject whose attempts are counted. Each is a failure until it is forgiven, so simultaneous ones all count. */
 export interface Subject {
   kind: "address" | "browser" | "person" | "network" | "site" | "mail";
   /** Value, such as a folded address. Only a hash of it is stored. */

@@ -89,10 +89,7 @@ export function followCurrent(request: FollowRequest) {
     }
   }
 
-  /**
-   * Checks the pointer, unless a check is under way. Resolves once the current generation is served or has failed to
-   * load.
-   */
+  /** Checks the pointer. Resolves once the current generation is served or has failed to load. */
   const look = (): Promise<void> => {
     if (replaced !== null && now() - replaced.at >= freeAfterMilliseconds) freeReplaced();
     looking ??= lookOnce().finally(() => (looking = null));

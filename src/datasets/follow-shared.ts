@@ -1,7 +1,4 @@
-/**
- * Keeps a server's folder in sync with the shared datasets, in a worker: fetches new ones, and points at the current
- * one.
- */
+/** Keeps a server's folder in sync with the shared datasets: a worker fetches them, and points at the current one. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";

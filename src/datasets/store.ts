@@ -88,10 +88,7 @@ export interface DatasetStore {
   pin(version: string, isPinned: boolean): Promise<Generation>;
   /** Removes a version. @throws DatasetFault if it is current. */
   remove(version: string): Promise<void>;
-  /**
-   * Deletes publications older than CHANGES_DAYS, and their steps. Keeps the newest publication unless CHANGES_DAYS is
-   * 0.
-   */
+  /** Deletes publications older than CHANGES_DAYS, with their steps. Keeps the newest unless CHANGES_DAYS is 0. */
   forgetSteps(): Promise<void>;
   /**
    * Deletes the steps that `isMeant` selects by their file, unreadable steps, and steps that no publication has.

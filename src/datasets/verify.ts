@@ -18,10 +18,7 @@ import { timeMember } from "./render.ts";
 import { hexadecimal, indexChecksum, openPieces } from "./served.ts";
 import { arraysIn, free, readArrays } from "./stored-arrays.ts";
 
-/**
- * Maximum number of documents of a kind that are hashed again and parsed, spread evenly over all of them. All GPs are
- * parsed.
- */
+/** Maximum number of documents of a kind that are hashed again and parsed, evenly spread. All GPs are parsed. */
 const sampleSize = 1000;
 
 /** Length of a document's hash in its row, in bytes. */

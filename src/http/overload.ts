@@ -14,10 +14,7 @@ interface Sense {
 }
 
 export const lookEveryMilliseconds = 250;
-/**
- * Time without overload that ends a period of overload, in ms. Overload that comes and goes within seconds is logged
- * once.
- */
+/** Time without overload that ends a period of overload, in ms. Overload that comes and goes is then logged once. */
 const calmMilliseconds = 10_000;
 /**
  * Maximum share of the heap limit that may be used. V8 aborts the process at that limit, and requests in progress must

@@ -160,10 +160,7 @@ function headersOf(problem: Problem, contentType: string): HeaderLines {
 
 const programTypes = ["application/problem+json", "application/json"] as const;
 
-/**
- * Reports whether to send a problem as a page. Paths that need a key serve only programs; others may be opened in a
- * browser.
- */
+/** Reports whether to send a problem as a page. Paths that need a key serve programs; a browser may open the others. */
 function isForPeople({ request, route }: Exchange): boolean {
   if (route?.who === "key") return false;
   const available =

@@ -169,10 +169,7 @@ call('SET', KEYS[1], ARGV[1], 'EX', 90000)
 return 1
 `;
 
-/**
- * Script that tries the commands of the other scripts on KEYS, because a server may refuse some. Removes KEYS at the
- * end.
- */
+/** Script that tries the commands of the other scripts on KEYS, since a server may refuse some. Then removes KEYS. */
 export const probeScript = `
 redis.call('TIME')
 for _, key in ipairs(KEYS) do

@@ -153,10 +153,7 @@ export function inBrief(kind: RecordKind, record: object): object {
 
 const briefText = (kind: RecordKind, record: object) => JSON.stringify(inBrief(kind, record));
 
-/**
- * Yields shorter forms of a record: with shorter lists of objects, then with only brief members, then with shorter
- * values too.
- */
+/** Yields shorter forms of a record: with shorter lists of objects, then only brief members, then shorter values. */
 function* shorterRecords(kind: RecordKind, record: object): Iterable<string> {
   const lists = Object.entries(record).filter(([name]) =>
     /^(funds|principals|signals)$/.test(name),

@@ -59,10 +59,7 @@ export const gaugeBy = (
 /** A counter with labels. It counts each combination of their values. */
 export type Tally = ReturnType<typeof openTally>;
 
-/**
- * Count of one combination of values. Cells form a tree with a level for each label: joining values into a key is
- * slower.
- */
+/** Count of one combination of values. Cells form a tree with a level for each label. Joining values is slower. */
 interface Cell {
   labels?: Labels;
   value: number;

@@ -1,7 +1,4 @@
-/**
- * The pages' assets: style sheets, scripts, drawings and typefaces. Each path has a hash, so assets can be cached
- * forever.
- */
+/** The pages' assets: style sheets, scripts, drawings and typefaces. Each path has a hash, for caches to keep forever. */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 

@@ -1,7 +1,4 @@
-/**
- * Reads the keys in a control store's file, and detects changes by other connections. Never waits for a lock and never
- * writes.
- */
+/** Reads the keys in a control store's file, and notices changes by others. Never writes or waits for a lock. */
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import {
@@ -25,10 +22,7 @@ export type KeyRow = Pick<
 
 export type KeySource = ReturnType<typeof watchControl>;
 
-/**
- * Returns SQL for a quota: the account's own, else its plan's, else the default plan's. The subquery runs at most once
- * per query.
- */
+/** Returns SQL for a quota: the account's, else its plan's, else the default plan's. The subquery runs at most once. */
 const quota = (column: "per_minute" | "per_hour" | "per_day") =>
   `coalesce(a.${column}, p.${column}, (select ${column} from plan where name = '${defaultPlan}')) as ${column}`;
 

@@ -172,10 +172,7 @@ export function takeSteps(connection: DatabaseSync, steps: readonly FileStep[]):
   }
 }
 
-/**
- * Creates a missing file (mode 0600) and the missing folders above it (0700). SQLite gives its side files the file's
- * mode.
- */
+/** Creates a missing file (mode 0600) and folders above it (0700). SQLite gives its side files the file's mode. */
 function createPrivateFile(file: string): void {
   // Opening and closing a file that SQLite has open in this process would drop SQLite's locks.
   if (existsSync(file)) return;

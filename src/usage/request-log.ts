@@ -11,10 +11,7 @@ export interface LoggedRequest extends AnsweredRequest {
   at: string;
 }
 
-/**
- * Columns of a request in machine-readable output. The account is left out, because its number means nothing outside
- * the service.
- */
+/** Columns of a request in machine-readable output. An account's number means nothing outside the service. */
 export const requestColumns: readonly Column<LoggedRequest>[] = [
   { name: "at", of: (request) => request.at },
   { name: "request_id", of: (request) => request.requestId },

@@ -170,10 +170,7 @@ const notStarted = ({ message }: Error): WriterReply => ({
 
 type StartedThread = ReturnType<typeof startThread>;
 
-/**
- * Maximum size of V8's young generation, in MB. By default, 32 MB would fill with the batches' garbage before each
- * collection.
- */
+/** Maximum size of V8's young generation, in MB. By default, 32 MB would fill with garbage before each collection. */
 const youngGenerationMegabytes = 4;
 
 function startThread(setting: WriterSetting, onEnd: (fault: string) => void) {

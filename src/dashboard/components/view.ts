@@ -1,7 +1,4 @@
-/**
- * A view in Browse: a query for records of one kind. Reads it from an address, puts it into words, and makes links that
- * change it.
- */
+/** A view in Browse: a query for records of a kind. Reads it from an address, and puts it into words and links. */
 import { operations } from "#operations/index.ts";
 import { lists } from "#operations/lists.ts";
 import type { Query } from "#operations/operation.ts";
