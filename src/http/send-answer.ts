@@ -1,4 +1,4 @@
-/** Sends responses, and records the requests. A response that may have been counted waits until counts are committed. */
+/** Sends responses, and records the requests. A response that may be counted waits until counts are committed. */
 import { once } from "node:events";
 import { createReadStream, fstatSync } from "node:fs";
 import type { ServerResponse } from "node:http";

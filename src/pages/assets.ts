@@ -1,4 +1,4 @@
-/** The pages' assets: style sheets, scripts, drawings and typefaces. Each path has a hash, for caches to keep forever. */
+/** The pages' assets: style sheets, scripts, drawings and typefaces. Paths have a hash, for caches to keep forever. */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 

@@ -70,7 +70,7 @@ export function linkTo(address: string | null, label?: string): Part {
     : address && text;
 }
 
-/** Shortens text to at most `lengthMax` characters and an ellipsis. Cuts at the last space of the second half. */
+/** Shortens text to at most `lengthMax` characters and an ellipsis. Cuts at the last space if it is in the second half. */
 export function cutText(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text;
   const cut = text.slice(0, lengthMax);
