@@ -106,7 +106,8 @@ function correctionOf(given: Given | null): object | string {
   if (!isText(why)) return 'needs "why": the reason for the correction, in a sentence';
   const fault = whyHidden(why);
   if (fault !== undefined) return `has a "why" with ${fault}`;
-  const found = readers[Object.keys(rest).toSorted().join()]?.(rest) || null;
+  const keys = Object.keys(rest).toSorted().join();
+  const found = (Object.hasOwn(readers, keys) && readers[keys]!(rest)) || null;
   if (found === null) return `is not a correction; write ${shapes.join(", or ")}, each with "why"`;
   return typeof found === "string" ? found : { ...found, why };
 }

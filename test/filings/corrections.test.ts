@@ -51,6 +51,7 @@ test("a line that is not a correction is refused with its number and what to wri
       /:2: is not a correction; write \{"gp": ID, "is": NAME\}, or/,
     ],
     ['{"gp":"a","why":"w"}', /:2: is not a correction; write/],
+    ['{"constructor":"a","why":"w"}', /:2: is not a correction; write/],
     ['{"same":["a"],"why":"w"}', /:2: is not a correction; write/],
     ['{"apart":["a","b"],"why":"w"}', /:2: needs CIKs after the id in "apart"/],
     ['{"cik":"x","gp":"a","why":"w"}', /:2: needs a CIK in "cik"/],
