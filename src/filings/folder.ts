@@ -358,7 +358,8 @@ export const archiveLimits = {
 };
 
 /**
- * Opens an archive without reading its members. The caller must close it. Folders are not members.
+ * Opens an archive without reading its members. The caller must close it. Folders are not members, nor are the files
+ * `._NAME` in which macOS keeps attributes.
  * @param limits lower limits, for tests.
  * @throws ImportFault if the archive is damaged or too large, or if a member is encrypted, a link, outside the
  *   archive, listed twice, or compressed like a zip bomb.
@@ -381,7 +382,7 @@ export async function openArchive(
         : whyRefused(entry, total, opened, limits);
       if (reason !== undefined)
         throw new ImportFault(shown, null, `${reason}; download the archive again`);
-      if (!name.endsWith("/"))
+      if (!/\/$|(?:^|\/)\._[^/]*$/.test(name))
         members.set(name, { shown, name, size, open: () => contentsOf(shown, opened, entry) });
     }
     return { members: [...members.values()], close: () => opened.close() };

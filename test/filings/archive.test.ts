@@ -27,6 +27,11 @@ test("an archive gives its members' bytes as they were", async (t) => {
   assert.deepEqual(await readAll(t, await zipped(small)), small);
 });
 
+test("files in which macOS keeps attributes are no members", async (t) => {
+  const attributes = { "__MACOSX/2026Q2_d/._ISSUERS.tsv": "\0", "._readme.htm": "\0" };
+  assert.deepEqual(await readAll(t, await zipped({ ...small, ...attributes })), small);
+});
+
 test("an archive of too many bytes or members is refused by name before it is read", async (t) => {
   for (const [limit, words] of [
     [{ bytesMax: 4001 }, /a\.zip!readme\.htm: brings the archive to more than 4001 unzipped bytes/],
