@@ -77,7 +77,10 @@ export async function readFilings(
   const reader = openReader(openFilingStore(scratchFile, onRow), salt, leftOut);
   const { report, store, corrections, geography } = reader;
   try {
-    for (const file of files) await readFile(file, reader);
+    for (const file of files)
+      await readFile(file, reader).catch((error: NodeJS.ErrnoException) => {
+        throw error.syscall === undefined ? error : new ImportFault(file, null, whyClosed(error));
+      });
     for (const files of reader.quarters.values())
       await readQuarter(files, Object.values(files)[0]!.shown, reader);
     const { withoutBase, ...counts } = store.seal();
@@ -244,15 +247,11 @@ async function readFile(file: string, reader: Reader): Promise<void> {
 
 /** Returns the first 64 KiB of a file, one character per byte, without a UTF-8 byte order mark. */
 function beginningOf(file: string): string {
-  try {
-    using closing = new DisposableStack();
-    const handle = closing.adopt(openSync(file, "r"), closeSync);
-    const bytes = Buffer.alloc(beginningBytes);
-    const length = readSync(handle, bytes, 0, bytes.length, 0);
-    return bytes.toString("latin1", 0, length).replace(/^\xef\xbb\xbf/, "");
-  } catch (error) {
-    throw new ImportFault(file, null, whyClosed(error as NodeJS.ErrnoException));
-  }
+  using closing = new DisposableStack();
+  const handle = closing.adopt(openSync(file, "r"), closeSync);
+  const bytes = Buffer.alloc(beginningBytes);
+  const length = readSync(handle, bytes, 0, bytes.length, 0);
+  return bytes.toString("latin1", 0, length).replace(/^\xef\xbb\xbf/, "");
 }
 
 function readSubmission(file: string, bytes: Buffer, reader: Reader): void {
@@ -418,9 +417,9 @@ const bombIn = (unzipped: number, zipped: number, { ratioMax, ratioFrom }: typeo
 
 /** Yields the contents of a gzip file. @throws ImportFault if it is damaged, or compressed like a zip bomb. */
 export async function* unzippedOf(file: string): AsyncGenerator<Buffer, void> {
-  const { size } = statSync(file);
   let unzipped = 0;
   try {
+    const { size } = statSync(file);
     for await (const chunk of pipeline(createReadStream(file), createGunzip(), () => {})) {
       const bomb = bombIn((unzipped += (chunk as Buffer).length), size, archiveLimits);
       if (bomb !== undefined) throw new Error(`it ${bomb}`);
@@ -445,9 +444,11 @@ async function* contentsOf(shown: string, zip: ZipFile, entry: Entry): AsyncIter
   }
 }
 
-/** Returns the fault for a file that cannot be unzipped. Paths outside the archive are refused by yauzl itself. */
+/** Returns the fault for a file that cannot be read or unzipped. Paths outside the archive are refused by yauzl. */
 function damaged(shown: string, error: unknown): ImportFault {
-  const [reason = ""] = (error as Error).message.split(/\. |\n/);
+  const fault = error as NodeJS.ErrnoException;
+  if (fault.syscall !== undefined) return new ImportFault(shown, null, whyClosed(fault));
+  const [reason = ""] = fault.message.split(/\. |\n/);
   const [, name] =
     /^(?:invalid relative path|absolute path|invalid characters in fileName): (.*)/.exec(reason) ??
     [];

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
-import { archiveLimits, openArchive } from "#filings/folder.ts";
+import { archiveLimits, openArchive, unzippedOf } from "#filings/folder.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { entryAt, zipped } from "./zip.ts";
 
@@ -30,6 +30,13 @@ test("an archive gives its members' bytes as they were", async (t) => {
 test("files in which macOS keeps attributes are no members", async (t) => {
   const attributes = { "__MACOSX/2026Q2_d/._ISSUERS.tsv": "\0", "._readme.htm": "\0" };
   assert.deepEqual(await readAll(t, await zipped({ ...small, ...attributes })), small);
+});
+
+test("a file that the system does not read is not called damaged", async (t) => {
+  const none = join(temporaryFolder(t), "none");
+  const fault = { name: "ImportFault", message: `${none}: there is no such file; check the path` };
+  await assert.rejects(openArchive(none), fault);
+  await assert.rejects(unzippedOf(none).next(), fault);
 });
 
 test("an archive of too many bytes or members is refused by name before it is read", async (t) => {
