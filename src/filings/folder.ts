@@ -14,7 +14,7 @@ import { pipeline } from "node:stream";
 import { crc32, createGunzip } from "node:zlib";
 import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { ImportFault, quoted } from "#importers/import-fault.ts";
-import { readBytes, whyClosed } from "#importers/source-file.ts";
+import { readBytes, whyClosed, whyOtherFormat } from "#importers/source-file.ts";
 import { type AdvMember, advMemberOf, feedBeginning, readAdv, readFirmFeed } from "./adv.ts";
 import { accessionIn, date, type RejectedRows, type SkipReason } from "./cells.ts";
 import { type Correction, looksLikeCorrections, readCorrections } from "./corrections.ts";
@@ -169,16 +169,6 @@ const beginningBytes = 64 * 1024;
 /** Maximum size of a file that is read whole, in bytes. The largest quarterly index is half as large. */
 const wholeBytesMax = 128 * 1024 * 1024;
 
-/** Beginnings of files that are left out, each with the reason. */
-const otherFormats: readonly (readonly [beginning: RegExp, reason: string])[] = [
-  [/^$/, "is empty"],
-  [/^\x1f\x8b/, "is compressed with gzip; unpack it"],
-  [/^(?:\xfe\xff|\xff\xfe)/, "is in UTF-16; save it as UTF-8"],
-  [
-    /^\s*<(?:!doctype html|html|(?:\?xml[^>]*>\s*<)?Error>)/i,
-    "is a web page, or an error message of the site it came from; download the file again",
-  ],
-];
 const zippedFeed = /^IA_FIRM_SEC_Feed_.*\.gz$/i;
 const submission = /^\s*(?:-----BEGIN PRIVACY|<SEC-DOCUMENT>|<SEC-HEADER>|<SUBMISSION>)/;
 const submissionForm = /^(?:CONFORMED SUBMISSION TYPE:|<TYPE>)[ \t]*([^\r\n<]+?)\s*$/m;
@@ -209,7 +199,7 @@ async function readFile(file: string, reader: Reader): Promise<void> {
     if (rejected.count > 0) report.rejectedRows.push({ file, ...rejected });
     return;
   }
-  const [, reason] = otherFormats.find(([shape]) => shape.test(beginning)) ?? [];
+  const reason = beginning === "" ? "is empty" : whyOtherFormat(beginning);
   if (reason !== undefined) {
     // Corrections must not be left out silently.
     if (isCorrections && beginning !== "") throw new ImportFault(file, null, reason);

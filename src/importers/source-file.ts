@@ -64,10 +64,14 @@ const otherFormats: readonly (readonly [beginning: RegExp, reason: string])[] = 
   [/^PK\x03\x04/, "is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV"],
   [/^(?:\xfe\xff|\xff\xfe)/, "is in UTF-16; save it as UTF-8"],
   [
-    /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html)/i,
-    "is a web page, perhaps an error message of the site it came from; download the file again",
+    /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html|(?:\?xml[^>]*>\s*<)?Error>)/i,
+    "is a web page, or an error message of the site it came from; download the file again",
   ],
 ];
+
+/** Returns why a file with this beginning is refused, and what to do. Returns undefined if its format may be read. */
+export const whyOtherFormat = (beginning: string): string | undefined =>
+  otherFormats.find(([shape]) => shape.test(beginning))?.[1];
 
 /** Number of bytes that reveal a file's format. A pipe may deliver them one by one. */
 const beginningBytes = 200;
@@ -108,8 +112,8 @@ export async function* readBytes(
  */
 export function markLength(name: string, chunk: Buffer, encoding: Encoding): number {
   const text = chunk.toString("latin1", 0, beginningBytes);
-  const found = otherFormats.find(([beginning]) => beginning.test(text));
-  if (found !== undefined) throw new ImportFault(name, null, found[1]);
+  const reason = whyOtherFormat(text);
+  if (reason !== undefined) throw new ImportFault(name, null, reason);
   if (!text.startsWith(utf8Mark)) return 0;
   if (encoding === "utf-8") return utf8Mark.length;
   throw new ImportFault(
