@@ -82,13 +82,21 @@ async function readTable(file: string, given: Encoding | undefined) {
     (Object.keys(delimiters) as Delimiter[]).map(async (delimiter) => {
       const rows: CsvRow[] = [];
       const format = { encoding: given ?? "utf-8", delimiter, quotes: true };
-      for await (const row of readRows(file, format)) if (rows.push(row) > rowsMax) break;
+      const read = async () => {
+        for await (const row of readRows(file, format)) if (rows.push(row) > rowsMax) break;
+      };
+      const fault = await read().catch((error: unknown) => error);
       const width = rows[0]?.cells.length ?? 0;
       const same = rows.filter(({ cells }) => cells.length === width).length;
-      return { delimiter, rows, score: width > 1 ? (width * same) / rows.length : 0 };
+      const score = fault === undefined && width > 1 ? (width * same) / rows.length : 0;
+      return { delimiter, rows, fault, score };
     }),
   );
-  const { delimiter, rows } = tried.reduce((best, one) => (one.score > best.score ? one : best));
+  const { delimiter, rows, score } = tried.reduce((best, one) =>
+    one.score > best.score ? one : best,
+  );
+  const { fault } = tried.find((one) => one.fault !== undefined) ?? {};
+  if (score === 0 && fault !== undefined) throw fault;
   if (rows.length < 2)
     throw new ImportFault(file, null, "has no row below its header; --suggest needs at least one");
   const encoding = given ?? (rows.every(isRowUtf8) ? "utf-8" : "windows-1252");

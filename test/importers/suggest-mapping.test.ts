@@ -132,6 +132,13 @@ test("encoding and delimiter of a table are recognised, and a byte order mark is
   }
 });
 
+test("a quote that only a wrong delimiter leaves open is no fault of the table", async (t) => {
+  const draft = await draftOf(t, 'Id,Project,City\n1,"Oak;""",Reno\n2,Elm,Reno\n');
+  assert.deepEqual([draft.delimiter, draft.records[0].id], [undefined, "Id"]);
+  const { message } = await faultOf(suggested(t, 'Id;Project\n1;Oak\n2;"Elm, Oak\n'));
+  assert.match(message, /table\.csv:3: a quote in this row is never closed/);
+});
+
 const orders: [cells: string[], dates: string | RegExp | undefined][] = [
   [["13/04/2031", "05/06/2031"], "dmy"],
   [["05.06.2031", "04.13.2031"], "mdy"],
