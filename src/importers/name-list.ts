@@ -4,7 +4,7 @@ import { CsvError, parse } from "csv-parse/sync";
 import { fold } from "#records/fold.ts";
 import type { WantedGp } from "#search/match-list.ts";
 import { decoderOf } from "./encoding.ts";
-import { ImportFault, Unreadable } from "./import-fault.ts";
+import { ImportFault, quoted, Unreadable } from "./import-fault.ts";
 import { markLength } from "./source-file.ts";
 
 const columns = ["name", "city", "state", "crd", "cik"] as const;
@@ -68,8 +68,13 @@ function readLines(file: string, text: string): { line: number; cells: string[] 
   const toLine = ({ record, raw }: { record: string[]; raw: string }) => {
     const begin = line;
     line += raw.split(lineEnd).length - 1;
-    if (indexes === undefined) indexes = columns.map((one) => record.map(fold).lastIndexOf(one));
-    else if (record.some((cell) => cell.trim() !== ""))
+    if (indexes === undefined) {
+      const names = record.map(fold);
+      const twice = columns.find((one) => names.indexOf(one) !== names.lastIndexOf(one));
+      if (twice !== undefined)
+        throw new ImportFault(file, begin, `has the column ${quoted(twice)} twice; rename one`);
+      indexes = columns.map((one) => names.indexOf(one));
+    } else if (record.some((cell) => cell.trim() !== ""))
       return { line: begin, cells: indexes.map((index) => record[index]?.trim() ?? "") };
     return null;
   };

@@ -114,6 +114,7 @@ test("match refuses a list that is empty, too long, binary or faulty, and names 
   await refused("name\n" + "x\n".repeat(5001), tooMany);
   await refused(Buffer.from("PK\x03\x04xlsx"), /names\.csv: is a zip archive or a spreadsheet/);
   await refused(Buffer.from([0x41, 0, 0x42]), /names\.csv: is not text/);
+  await refused("Name,city,NAME\nA,,B", /names\.csv:1: has the column "name" twice; rename one/);
   await refused("name,city\n,Dallas", /names\.csv:2: has no name, CRD or CIK/);
   await refused('name\nA\n"B\nC\n', /names\.csv:3: has a quote that is never closed/);
 });
