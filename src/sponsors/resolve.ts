@@ -75,7 +75,9 @@ export function resolveSponsors(filings: Filings, options: ResolveOptions): Reso
     if (isGp && professionIn(latest.legalName) === null) houses.addAdviser(latest.crd);
   }
   joinClusters(vehicles, houses);
-  const unmet = new Set(filings.corrections.filter((one) => !houses.correct(one)));
+  const early = filings.corrections.filter((one) => !houses.correct(one));
+  // A later correction may have made the GP that an earlier one is about.
+  const unmet = new Set(early.filter((one) => !houses.correct(one)));
   const gps = houses.gps();
   // Facts that are no longer needed take up about half of the memory.
   for (const vehicle of vehicles as Vehicle[]) {

@@ -247,6 +247,19 @@ test("a GP keeps its name where corrections give it more vehicles than filings d
   );
 });
 
+test("a correction meets the GP that another one makes, whatever their order", () => {
+  const given = corrected({ kind: "sponsor", cik: "0000000003", gp: "crd:78" });
+  const renamed = corrected({ kind: "is", gp: "crd:78", name: "Blue" });
+  for (const corrections of [
+    [given, renamed],
+    [renamed, given],
+  ]) {
+    const firms = [firmOf("78", "BLUE REAL ESTATE LLC")];
+    const { links, unmet } = resolved({ forms: two, firms, corrections });
+    assert.deepEqual([links[2], unmet.size], [["crd:78", "Blue", "corrected"], 0]);
+  }
+});
+
 test("a correction that meets nothing is told", () => {
   const correction = corrected({ kind: "is", gp: "crd:9", name: "X" });
   assert.deepEqual([...resolved({ forms: two, corrections: [correction] }).unmet], [correction]);
