@@ -205,14 +205,17 @@ const crdOf = (person: Person) => person.find(({ crd }) => crd !== null)?.crd ??
 /**
  * Groups mentions by person. Two names match if they are equal apart from middle names, or differ by one edit in a word
  * of five letters or more. Different individual CRD numbers or suffixes never match. Mentions without a CRD number form
- * a group of their own if namesakes have several CRD numbers.
+ * a group of their own if namesakes have several CRD numbers. Initials of middle names count in the same way if one
+ * filing names several namesakes.
  */
 function group(mentions: readonly Mention[]): Person[] {
   const byName = [...Map.groupBy(mentions, nameOf)].sort(([a], [b]) => (a < b ? -1 : 1));
   const people: { names: string[]; mentions: Mention[] }[] = [];
   for (const [name, all] of byName) {
     const crds = new Set(all.flatMap(({ crd }) => crd ?? []));
-    const parts = Map.groupBy(all, (one) => (crds.size > 1 ? one.crd : null));
+    const partOf =
+      crds.size > 1 ? ({ crd }: Mention) => crd : areSeveral(all) ? initialOf : () => null;
+    const parts = Map.groupBy(all, partOf);
     for (const same of parts.values()) {
       const crd = crdOf(same);
       const known = people.find((one) => {
@@ -234,6 +237,15 @@ function group(mentions: readonly Mention[]): Person[] {
   return people.map((one) => one.mentions);
 }
 
+/** Returns the initial of the middle name; "" if there is none. */
+const initialOf = ({ middle }: Mention): string => fold(middle ?? "").slice(0, 1);
+
+/** Reports whether one filing names several of these namesakes, with different initials of middle names. */
+const areSeveral = (namesakes: readonly Mention[]): boolean =>
+  Map.groupBy(namesakes, ({ source }) => source.number)
+    .values()
+    .some((some) => new Set(some.map(initialOf).filter(Boolean)).size > 1);
+
 /** Reports whether two names differ by one edit in a word of five letters or more. */
 function isSpelling(name: string, other: string): boolean {
   const [words, others] = [name.split(" "), other.split(" ")];
@@ -254,7 +266,8 @@ function keyed(people: readonly Person[]) {
       const keys = keysOf(person);
       const confidence = Math.max(...person.map(({ link }) => link.confidence));
       const [document] = person.map(({ source }) => source.number).sort();
-      return { person, keys, confidence, order: [keys[0], crdOf(person), document].join("\n") };
+      const order = [keys[0], crdOf(person), document, initialOf(person[0]!)].join("\n");
+      return { person, keys, confidence, order };
     })
     .sort((a, b) => b.confidence - a.confidence || (a.order < b.order ? -1 : 1));
   const byLowest = Map.groupBy(ranked, ({ keys }) => keys[0]!);

@@ -268,6 +268,22 @@ const spellings: readonly [what: string, ReturnType<typeof person>[], string[]][
 for (const [what, persons, expected] of spellings)
   test(`names ${what}`, () => assert.deepEqual(named(...persons), expected));
 
+test("two in one filing whose names differ only in the middle are two principals", () => {
+  const [brian, scott] = ["Brian", "Scott"].map((middle) =>
+    person("W.", "Blake", managerOf("Briar Capital LLC"), { middle }),
+  );
+  const forms = [formD({ cik: 1, name: "Larch Apartments LLC", persons: [scott!, brian!] })];
+  assert.deepEqual(
+    resolved({ forms })
+      .all("principal")
+      .map(({ id, name }) => [id, name]),
+    [
+      ["cik:0000000001/w blake", "W. Brian Blake"],
+      ["cik:0000000001/w blake/2", "W. Scott Blake"],
+    ],
+  );
+});
+
 test("two owners of one name with different individual CRD numbers are two principals, by their numbers", () => {
   const owners = [ownerOf("MOSS, ADA", { crd: "5" }), ownerOf("MOSS, ADA", { crd: "6" })];
   const { all } = resolved({ advisers: [[adviserOf("77", "OAKLINE REALTY LLC", { owners })]] });
