@@ -206,7 +206,7 @@ const crdOf = (person: Person) => person.find(({ crd }) => crd !== null)?.crd ??
  * Groups mentions by person. Two names match if they are equal apart from middle names, or differ by one edit in a word
  * of five letters or more. Different individual CRD numbers or suffixes never match. Mentions without a CRD number form
  * a group of their own if namesakes have several CRD numbers. Initials of middle names count in the same way if one
- * filing names several namesakes.
+ * filing names several namesakes. Different spellings in one filing are different people.
  */
 function group(mentions: readonly Mention[]): Person[] {
   const byName = [...Map.groupBy(mentions, nameOf)].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -224,7 +224,8 @@ function group(mentions: readonly Mention[]): Person[] {
           one.mentions[0]!.suffix === same[0]!.suffix &&
           (crd === null || other === null || crd === other) &&
           !one.names.includes(name) &&
-          one.names.some((other) => isSpelling(name, other))
+          one.names.some((other) => isSpelling(name, other)) &&
+          sourcesOf(one.mentions).isDisjointFrom(sourcesOf(same))
         );
       });
       if (known === undefined) people.push({ names: [name], mentions: [...same] });
@@ -236,6 +237,8 @@ function group(mentions: readonly Mention[]): Person[] {
   }
   return people.map((one) => one.mentions);
 }
+
+const sourcesOf = (person: Person) => new Set(person.map(({ source }) => source.number));
 
 /** Returns the initial of the middle name; "" if there is none. */
 const initialOf = ({ middle }: Mention): string => fold(middle ?? "").slice(0, 1);
@@ -265,7 +268,7 @@ function keyed(people: readonly Person[]) {
     .map((person) => {
       const keys = keysOf(person);
       const confidence = Math.max(...person.map(({ link }) => link.confidence));
-      const [document] = person.map(({ source }) => source.number).sort();
+      const [document] = [...sourcesOf(person)].sort();
       const order = [keys[0], crdOf(person), document, initialOf(person[0]!)].join("\n");
       return { person, keys, confidence, order };
     })

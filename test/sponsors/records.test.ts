@@ -284,6 +284,17 @@ test("two in one filing whose names differ only in the middle are two principals
   );
 });
 
+test("two in one filing whose names are one edit apart are two principals", () => {
+  const persons = ["Daniel", "Daniela"].map((first) =>
+    person(first, "Chasson", managerOf("Briar Capital LLC")),
+  );
+  const { all } = resolved({ forms: [formD({ cik: 1, name: "Larch Apartments LLC", persons })] });
+  assert.deepEqual(
+    all("principal").map(({ name }) => name),
+    ["Daniel Chasson", "Daniela Chasson"],
+  );
+});
+
 test("two owners of one name with different individual CRD numbers are two principals, by their numbers", () => {
   const owners = [ownerOf("MOSS, ADA", { crd: "5" }), ownerOf("MOSS, ADA", { crd: "6" })];
   const { all } = resolved({ advisers: [[adviserOf("77", "OAKLINE REALTY LLC", { owners })]] });
