@@ -8,7 +8,7 @@ import { principal } from "../datasets/published.ts";
 import { listed } from "../support/awkward/words.ts";
 import { cast } from "../support/cast.ts";
 import { openInsideWorker } from "../support/inside-worker.ts";
-import { headingOf, openPages, pathOf } from "../support/record-pages.ts";
+import { headingOf, openPages, pathOf, textOf } from "../support/record-pages.ts";
 import { startService } from "../support/service.ts";
 import { openUser, type Page, signedIn, type TestUser } from "../support/user.ts";
 
@@ -94,6 +94,21 @@ test("e-mail addresses and LinkedIn pages of people are for those who are signed
     assert.match(text, /Grace/, path);
     assert.doesNotMatch(text, /grace@|linkedin\.com/, path);
   }
+});
+
+test("signing in from a page of records leads back to that page", async (t) => {
+  const settings = { BROWSE: "everyone", CONTACT: contact };
+  const stranger = openUser(await startService(t, { settings }));
+  const nextAfter = async (page: Page) => {
+    const [, link] = /<a class="button quiet" href="(\/account\/sign-in[^"]*)"/.exec(page.text)!;
+    const { text } = await stranger.get(textOf(link!));
+    return textOf(/name="next" value="([^"]*)"/.exec(text)![1]!);
+  };
+  for (const path of ["/browse/gps?market=Dallas%2C+TX&limit=50", "/search?q=o%27neil"])
+    assert.equal(await nextAfter(await stranger.get(path)), path);
+  const refused = await stranger.post("/browse/people/download", { format: "pdf" });
+  assert.equal(await nextAfter(refused), "/browse/people");
+  assert.equal(await nextAfter(await stranger.get("/account/sign-up")), "/browse/gps");
 });
 
 test("records are shown to everyone at the service's own address alone", async (t) => {

@@ -1,7 +1,7 @@
 /** The layout of every account page with its navigation, and the parts of its forms. */
 import type { SignedIn } from "#accounts/sessions.ts";
 import { siteOf } from "#dashboard/messages.ts";
-import { type AccountRequest, page, type Reply, withHeader } from "#dashboard/screen.ts";
+import { type AccountRequest, page, type Reply, withHeader, withQuery } from "#dashboard/screen.ts";
 import type { AssetName } from "#pages/assets.ts";
 import { html, type Html, type Part } from "#pages/html.ts";
 import { current, layout, type Side } from "#pages/layout.ts";
@@ -24,8 +24,12 @@ export type Shown = Pick<AccountRequest, "services"> &
 export const signedOut = ({ services, query }: AccountRequest): Shown => ({ services, query });
 
 export function accountPage(shown: Shown, { title, styles = [], main }: AccountPage): string {
-  const { services, path = "/account", routes = [], signedIn = null } = shown;
+  const { services, path = "/account", query, routes = [], signedIn = null } = shown;
   const { settings: config, browse } = services;
+  // A page of records is shown again after signing in. A download has no page; its kind does.
+  const shownPath = /^.(?:browse|search)/.test(path) && path.replace("/download", "");
+  const next = shownPath && query ? { next: withQuery(shownPath, query) } : {};
+  const signIn = withQuery("/account/sign-in", new URLSearchParams(next));
   return layout({
     site: siteOf({ config, browse }, true),
     title,
@@ -35,7 +39,7 @@ export function accountPage(shown: Shown, { title, styles = [], main }: AccountP
     isNarrow: signedIn === null && path.startsWith("/account"),
     account:
       signedIn === null
-        ? html`<a class="button quiet" href="/account/sign-in">Sign in</a>`
+        ? html`<a class="button quiet" href="${signIn}">Sign in</a>`
         : accountMenu(signedIn),
     ...(signedIn !== null &&
       path.startsWith("/account") && { side: sideOf({ routes, path }, title) }),

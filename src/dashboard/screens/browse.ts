@@ -57,16 +57,13 @@ async function showView(
   if (kind === "gp") await prepareInTurns(model, "signal", neededBy("signal"));
   const { total, positions, misses } = model.select(kind, filter, { limit, offset }, order);
   const facets = facetsOf(view);
-  const words = viewWords(view);
-  const shown = {
-    headOf: (column: Column) => sortLink(view, column),
-    days: daysOf(view, positions),
-  };
+  const headOf = (column: Column) => sortLink(view, column);
+  const days = daysOf(view, positions);
   return accountPage(request, {
     title: viewTitle(view),
     styles: ["browse.css"],
     main: html`<div class="view-title">
-        <h1>${counted(total, ...kinds[kind].nouns)}<span>${words}</span></h1>
+        <h1>${counted(total, ...kinds[kind].nouns)}<span>${viewWords(view)}</span></h1>
         <a class="button quiet" href="/browse/changes?kind=${kind}&${queryOf(view)}">Changes</a>
         ${kind === "gp" && isSignedIn(request) && html`<a class="button quiet" href="/browse/match">Match a list</a>`}
         <details class="call">
@@ -85,7 +82,7 @@ async function showView(
             <div class="plots">${plotsOf(view, facets)}</div>
           </details>
           ${misses.map((miss) => missNote(view, miss))}
-          ${total === 0 ? nothing(view) : recordTable(model, kind, positions, shown)}
+          ${total === 0 ? nothing(view) : recordTable(model, kind, positions, { headOf, days })}
           ${pageSteps({ limit, offset, total }, (to) => viewHref(view, { offset: to }), rowsChoice(view))}
         </div>
       </div>`,
