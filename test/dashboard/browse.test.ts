@@ -105,6 +105,14 @@ test("over the cast", async (t) => {
     ]);
   });
 
+  await t.test("a form keeps the filters, the order and the number of rows", async () => {
+    const { text } = await user.get("/browse/gps?market=dallas&sort=-aum_usd&limit=50");
+    const form = /<form action="\/browse\/gps">.*?<section>/s.exec(text)![0];
+    const kept = form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g);
+    const fields = Array.from(kept, ([, name, value]) => `${name}=${value}`);
+    assert.deepEqual(fields, ["market=dallas", "sort=-aum_usd", "limit=50"]);
+  });
+
   await t.test("what nothing has is named, with what is near it", async () => {
     const unknown = await user.get("/browse/gps?market=Dalas");
     assert.equal(headingOf(unknown), "0 GPs in Dalas");

@@ -82,10 +82,10 @@ export const withValues = (values: Values, changed: Values): Values =>
 export const hrefWith = (view: View, changed: Values): string =>
   viewHref(view, { values: withValues(view.query.values, changed) });
 
-/** Returns a view's filters and order as hidden fields. @param own parameters for which the form has other fields. */
-export const keptFields = ({ query }: View, own: readonly string[] = []): Part =>
-  Object.entries(query.values).map(
-    ([name, values]) => !own.includes(name) && values.map((value) => hidden(name, value)),
+/** Returns a view's filters, order and rows as hidden fields. @param own parameters with other fields in the form. */
+export const keptFields = ({ query: { values, limit } }: View, own: readonly string[] = []): Part =>
+  Object.entries({ ...values, limit: limit === rowsUsual ? [] : [String(limit)] }).map(
+    ([name, all]) => !own.includes(name) && all.map((value) => hidden(name, value)),
   );
 
 export function totalOf({ kind, model }: View, values: Values): number {
