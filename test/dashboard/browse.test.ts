@@ -113,6 +113,13 @@ test("over the cast", async (t) => {
     assert.deepEqual(fields, ["market=dallas", "sort=-aum_usd", "limit=50"]);
   });
 
+  await t.test("a heading says of how many more values its number is", async () => {
+    const markets = ["Dallas, TX", "Boise", "Ogden", "Provo", "Reno", "Tulsa"];
+    const query = new URLSearchParams(markets.map((one) => ["market", one])).toString();
+    const heading = headingOf(await user.get(`/browse/gps?${query}`));
+    assert.equal(heading, "2 GPs in Boise, Dallas, Ogden, Provo or 2 more");
+  });
+
   await t.test("what nothing has is named, with what is near it", async () => {
     const unknown = await user.get("/browse/gps?market=Dalas");
     assert.equal(headingOf(unknown), "0 GPs in Dalas");

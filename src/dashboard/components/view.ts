@@ -169,7 +169,8 @@ export function viewWords(view: View): string {
   const [places, others] = [true, false].map((isPlace) =>
     (conditions.get(isPlace) ?? []).map(([filter, all]) => {
       const each = all.slice(0, wordsMax).map((value) => wordsInSentence(view, filter, value));
-      return wordList(each, "or");
+      const more = all.length > wordsMax ? [`${all.length - wordsMax} more`] : [];
+      return wordList([...each, ...more], "or");
     }),
   ) as [string[], string[]];
   return [
