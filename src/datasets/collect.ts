@@ -83,14 +83,19 @@ export async function collectSource({
       records[kind].push({ source, sourceId, id, sortKey, formerIds, text });
     }
   }
-  const { rejected, dropped } = ledger.settle();
-  for (const { place, fault } of rejected) rejections.add(place.file, place.line, [fault]);
-  if (dropped.size > 0)
-    for (const kind of recordKinds)
-      records[kind] = records[kind].filter(({ sourceId }) => !dropped.has(keyOf(kind, sourceId)));
-  const alike = alikeNames(records.gp, texts);
-  if (former !== null)
-    mergeInto(records, former, { removals: ledger.removals, texts, rejections, absent });
+  let alike: string[][];
+  let blocked: ReadonlySet<Place> = new Set();
+  do {
+    const { rejected, dropped } = ledger.settle(blocked);
+    for (const { place, fault } of rejected) rejections.add(place.file, place.line, [fault]);
+    if (dropped.size > 0)
+      for (const kind of recordKinds)
+        records[kind] = records[kind].filter(({ sourceId }) => !dropped.has(keyOf(kind, sourceId)));
+    alike = alikeNames(records.gp, texts);
+    if (former === null) break;
+    const { removals } = ledger;
+    blocked = mergeInto(records, former, { removals, texts, rejections, absent });
+  } while (blocked.size > 0);
   const accepted = read - rejections.count;
   return { collected: { read, accepted, rejections, absent, alike }, records, isClaiming };
 }
@@ -167,7 +172,7 @@ interface Removal {
   name: RecordName;
 }
 
-/** A line whose records wait for the target of a link. */
+/** A line that may still be rejected, for a link to a missing record or for a blocked removal. */
 interface Waiting {
   place: Place;
   records: readonly DraftedRecord[];
@@ -177,12 +182,12 @@ interface Waiting {
   deleted: readonly RecordName[];
 }
 
-/** Opens a ledger of the records that exist and the lines that wait for the target of a link. */
+/** Opens a ledger of the records that exist and the lines that may still be rejected. */
 function openLedger(source: string, former: DraftRecords | null, withheldIds: ReadonlySet<string>) {
   const places = eachOf(recordKinds, () => new Map<string, Place>());
   const known = eachOf(recordKinds, (kind) => idsOf(former?.[kind] ?? none));
   const removals = new Map<string, Removal>();
-  /** Lines with a link whose target was missing or itself waiting when the line was entered. */
+  /** Lines with removals, or with a link whose target was missing or itself waiting when the line was entered. */
   const waiting = new Set<Waiting>();
   const waitingKeys = new Set<string>();
   /** Source ids of named GPs that no settled line refers to. */
@@ -202,10 +207,10 @@ function openLedger(source: string, former: DraftRecords | null, withheldIds: Re
     (waiting.size === 0 ||
       known[need.kind].has(need.id) ||
       !waitingKeys.has(keyOf(need.kind, need.id)));
-  const hold = ({ named, needs }: Waiting) => {
-    if (unheld.size === 0) return;
-    for (const id of named) unheld.delete(id);
-    for (const need of needs) if (need.kind === "gp") unheld.delete(need.id);
+  const hold = ({ named, needs }: Waiting, from = unheld) => {
+    if (from.size === 0) return;
+    for (const id of named) from.delete(id);
+    for (const need of needs) if (need.kind === "gp") from.delete(need.id);
   };
   const faultsOf = (drafted: Drafted): readonly RecordFault[] => {
     if ("faults" in drafted) return drafted.faults;
@@ -261,24 +266,27 @@ function openLedger(source: string, former: DraftRecords | null, withheldIds: Re
       const named = namedGps.map(({ sourceId }) => sourceId);
       const one = { place, records: taken, needs: taken.flatMap(needsOf), named, deleted };
       // Most files list GPs first, so hardly any line has to wait.
-      if (one.needs.every(isSettled)) hold(one);
+      if (deleted.length === 0 && one.needs.every(isSettled)) hold(one);
       else {
         waiting.add(one);
         for (const { kind, sourceId } of taken) waitingKeys.add(keyOf(kind, sourceId));
       }
       return { faults, records };
     },
-    /** Drops lines that link to missing records until none is left. Then drops named GPs that no line refers to. */
-    settle() {
+    /**
+     * Drops the lines at `blocked`, and lines that link to missing records until none is left. Then drops named GPs that
+     * no line refers to. May be called again for further blocked lines.
+     */
+    settle(blocked: ReadonlySet<Place>) {
       const rejected: { place: Place; fault: RecordFault }[] = [];
       const dropped = new Set<string>();
-      for (let before = -1; rejected.length > before;) {
-        before = rejected.length;
+      for (let before = Infinity; waiting.size < before;) {
+        before = waiting.size;
         for (const one of waiting) {
-          const missing = one.needs.find(isMissing);
+          const missing = blocked.has(one.place) ? null : one.needs.find(isMissing);
           if (missing === undefined) continue;
           waiting.delete(one);
-          rejected.push({ place: one.place, fault: missingTarget(missing) });
+          if (missing !== null) rejected.push({ place: one.place, fault: missingTarget(missing) });
           for (const { kind, sourceId } of one.records) {
             places[kind].delete(sourceId);
             dropped.add(keyOf(kind, sourceId));
@@ -286,8 +294,9 @@ function openLedger(source: string, former: DraftRecords | null, withheldIds: Re
           for (const { record, id } of one.deleted) removals.delete(keyOf(record, id));
         }
       }
-      for (const one of waiting) hold(one);
-      for (const id of unheld) dropped.add(keyOf("gp", id));
+      const idle = new Set(unheld);
+      for (const one of waiting) hold(one, idle);
+      for (const id of idle) dropped.add(keyOf("gp", id));
       return { rejected, dropped: dropped as ReadonlySet<string> };
     },
   };
@@ -319,7 +328,7 @@ const missingTarget = ({ field, kind, id }: Need): RecordFault => ({
 interface Merge {
   removals: ReadonlyMap<string, Removal>;
   texts: TextStore;
-  /** Receives lines whose removals cannot be carried out. */
+  /** Receives lines with a blocked removal: one of a record that other records name. */
   rejections: Rejections;
   /** Receives lines with removals of records that do not exist. */
   absent: Rejections;
@@ -328,12 +337,13 @@ interface Merge {
 /**
  * Adds the former records that the delivery neither replaces nor removes. Omits named GPs that lose their last link.
  * @param records accepted records of the delivery.
+ * @returns the lines with a blocked removal. If there are any, it rejects them and adds nothing.
  */
 function mergeInto(
   records: DraftRecords,
   former: DraftRecords,
   { removals, texts, rejections, absent }: Merge,
-): void {
+): ReadonlySet<Place> {
   const left = eachOf(recordKinds, (kind) => {
     const delivered = idsOf(records[kind]);
     return former[kind].filter(({ sourceId }) => !delivered.has(sourceId));
@@ -362,6 +372,7 @@ function mergeInto(
     const faults = reasons.map((reason) => ({ field: "deleted", reason }));
     rejections.add(file, line, faults);
   }
+  if (blocked.size > 0) return new Set(blocked.keys());
   // A GP that rows only name is removed with the last link to it, as when a source is replaced.
   const linkedBefore = linkersOf([former], new Set(named), texts);
   for (const key of named) if (linkedBefore.has(key) && staying(key).length === 0) gone.add(key);
@@ -369,6 +380,7 @@ function mergeInto(
     for (const one of left[kind]) if (!gone.has(keyOf(kind, one.sourceId))) records[kind].push(one);
   for (const [key, { place, name }] of removals)
     if (!leftKeys.has(key)) absent.add(place.file, place.line, [absentFault(name)]);
+  return new Set();
 }
 
 const absentFault = ({ record, id }: RecordName): RecordFault => ({

@@ -146,6 +146,29 @@ test("a record that others still link to is not removed, and one of them is name
   assert.deepEqual(sourceIds(catalogue), ["b"]);
 });
 
+test("a line with a blocked removal is left out with all that it brings and removes", async (t) => {
+  const catalogue = await imported(t, [gp("a"), gp("b"), gp("c"), project("x", { gps: ["b"] })]);
+  const named = { record: "gp", id: "named:d", name: "d" } as const;
+  const [first, ...rest] = entriesOf([
+    project("y", { gps: ["named:d"] }),
+    signal("s", { project_ids: ["y"] }),
+    signal("t", { gps: ["c"] }),
+  ]);
+  const removing = { namedGps: [named], deleted: ["a", "b"].map((id) => ({ record: "gp", id })) };
+  const entries = [{ ...first!, ...removing }, ...rest] as SourceEntry[];
+  const merging = { entries, rejectedMax: { lines: 2 } };
+  const { collected, changes } = await merge(catalogue, [], [], merging);
+  assert.deepEqual(
+    collected.rejections.listed.map(({ line, field }) => [line, field]),
+    [
+      [1, "deleted"],
+      [2, "project_ids"],
+    ],
+  );
+  assert.deepEqual([collected.accepted, collected.absent.count], [1, 0]);
+  assert.deepEqual(changes, { added: 1, updated: 0, removed: 0, unlinked: [] });
+});
+
 test("what a rejected line was to replace or remove stays as it was", async (t) => {
   const catalogue = await imported(t, [gp("a"), gp("b"), principal("p", ["a"]), project("x")]);
   const records = [
