@@ -11,7 +11,7 @@ import {
   withSession,
 } from "#store/postgres.ts";
 import { postgresCodeOf, StoreFault } from "#store/store-fault.ts";
-import type { Catalogue } from "./catalogue.ts";
+import { type Catalogue, clearDrafts } from "./catalogue.ts";
 import { checkGeneration, type GenerationCheck } from "./check-generations.ts";
 import { type DatasetCache, type Kept, openCache, versionsToKeep } from "./dataset-cache.ts";
 import { DatasetFault, isCurrentDataset, noDataset, overtaken } from "./dataset-fault.ts";
@@ -290,6 +290,7 @@ export function openSharedStore(
       try {
         await remove(removeSql("(select version from dataset where is_added)"));
         await cache.removeGone(read);
+        clearDrafts(folder);
       } catch (error) {
         await release();
         throw error;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { copyFileSync, readdirSync, readFileSync, utimesSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
+import { draftName, draftTextsName } from "#datasets/catalogue.ts";
 import { openPostgresStore } from "#datasets/postgres.ts";
 import { underLock } from "#datasets/store.ts";
 import { outcomeOf } from "../support/command-line.ts";
@@ -167,7 +168,9 @@ test("a publication that the database did not carry out is said to have failed",
 });
 
 test("what dying imports left is removed with its parts by whoever takes the lock next, however slowly", async (t) => {
-  const [database, { store }, , first, second, third] = await twoMachines(t, "a", "b", "c");
+  const [database, { store, cache }, , first, second, third] = await twoMachines(t, "a", "b", "c");
+  const { folder } = cache.catalogue;
+  for (const name of [draftName, draftTextsName]) writeFileSync(join(folder, name), "half");
   await runSql(
     database,
     `create function linger() returns trigger language plpgsql as 'begin perform pg_sleep(2); return null; end';
@@ -177,6 +180,7 @@ test("what dying imports left is removed with its parts by whoever takes the loc
   await add(store, second);
   const staged = await add(store, third, true);
   await underLock(store, () => {});
+  assert.ok(!readdirSync(folder).some((name) => name.startsWith(draftName)));
   const kept = await store.read();
   assert.deepEqual([kept.versions(), kept.added], [[current, staged], []]);
   await store.remove(staged);
