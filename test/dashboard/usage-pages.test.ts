@@ -5,7 +5,7 @@ import { readRequests } from "#usage/request-log.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
 import { createKey } from "../support/key-forms.ts";
 import { accountOf } from "../support/own-account.ts";
-import { openPages, setMinuteQuota, wordsOf } from "../support/record-pages.ts";
+import { headingOf, openPages, setMinuteQuota, wordsOf } from "../support/record-pages.ts";
 import { startService } from "../support/service.ts";
 import { putRequests, readUsage, request } from "../support/usage.ts";
 import { signedIn } from "../support/user.ts";
@@ -232,6 +232,17 @@ test("the quota in use, the sums and the log say the same: calls with a key, no 
   }
   const filtered = await ada.get(`/account/requests?key=${keyId}`);
   assert.equal(filtered.text.match(/<code class="long">req_/g)!.length, all);
+});
+
+onFile("a use of less than 1% is not called none", async (t) => {
+  const { service, user } = await openPages(t);
+  const { key } = await createKey(user);
+  const heading = async () => headingOf(await user.get("/account/usage"));
+  assert.equal(await heading(), "None of your quota is used");
+  await service.get("/fetch-projects", { "x-api-key": key });
+  assert.equal(await heading(), "You have used 1% of your quota per minute");
+  service.clock.advance(61);
+  assert.equal(await heading(), "Less than 1% of your quota is used");
 });
 
 onFile(

@@ -67,12 +67,11 @@ const whatCounts = html`<p class="muted">
 function headline(windows: readonly WindowStatus[]): string {
   const full = windows.filter(({ waitSeconds }) => waitSeconds > 0);
   if (full.length > 0) return `Your quota per ${full.at(-1)!.name} is used up`;
-  const shares = windows.map(({ quota, remaining }) =>
-    Math.floor((100 * (quota - remaining)) / quota),
-  );
-  const highest = Math.max(...shares);
-  if (highest === 0) return "None of your quota is used";
-  return `You have used ${highest}% of your quota per ${windows[shares.indexOf(highest)]!.name}`;
+  const percentOf = ({ quota, remaining }: WindowStatus) => (100 * (quota - remaining)) / quota;
+  const most = windows.toSorted((a, b) => percentOf(b) - percentOf(a))[0]!;
+  const percent = percentOf(most);
+  if (percent < 1) return `${percent > 0 ? "Less than 1%" : "None"} of your quota is used`;
+  return `You have used ${Math.floor(percent)}% of your quota per ${most.name}`;
 }
 
 const gaugeLabels = { minute: "Last minute", hour: "Last hour", day: "Last 24 hours" } as const;
