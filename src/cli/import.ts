@@ -190,9 +190,7 @@ async function suggest(
     throw usageFault(
       "--suggest reads a file several times, which is not possible with standard input. Save the input to a file, and name that file.",
     );
-  const { refuseUnreadable } = await import("#importers/source-file.ts");
   const { suggestMapping } = await import("#importers/suggest-mapping.ts");
-  refuseUnreadable([file]);
   const { mapping, notes } = await suggestMapping(file, encoding);
   context.print(JSON.stringify(mapping, null, 2));
   context.reportError(notes.map(onOneLine).join("\n"));

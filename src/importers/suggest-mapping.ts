@@ -78,25 +78,21 @@ const rowsMax = 5000;
 
 /** Reads the first rows. Chooses the delimiter by the width of the header times the share of rows that are as wide. */
 async function readTable(file: string, given: Encoding | undefined) {
-  const tried = await Promise.all(
+  const tried = await Promise.allSettled(
     (Object.keys(delimiters) as Delimiter[]).map(async (delimiter) => {
       const rows: CsvRow[] = [];
       const format = { encoding: given ?? "utf-8", delimiter, quotes: true };
-      const read = async () => {
-        for await (const row of readRows(file, format)) if (rows.push(row) > rowsMax) break;
-      };
-      const fault = await read().catch((error: unknown) => error);
+      for await (const row of readRows(file, format)) if (rows.push(row) > rowsMax) break;
       const width = rows[0]?.cells.length ?? 0;
       const same = rows.filter(({ cells }) => cells.length === width).length;
-      const score = fault === undefined && width > 1 ? (width * same) / rows.length : 0;
-      return { delimiter, rows, fault, score };
+      return { delimiter, rows, score: width > 1 ? (width * same) / rows.length : 0 };
     }),
   );
-  const { delimiter, rows, score } = tried.reduce((best, one) =>
-    one.score > best.score ? one : best,
-  );
-  const { fault } = tried.find((one) => one.fault !== undefined) ?? {};
-  if (score === 0 && fault !== undefined) throw fault;
+  const read = tried.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+  const [best] = read.toSorted((a, b) => b.score - a.score);
+  const fault = tried.find((one) => one.status === "rejected");
+  if (fault && !best?.score) throw fault.reason;
+  const { delimiter, rows } = best!;
   if (rows.length < 2)
     throw new ImportFault(file, null, "has no row below its header; --suggest needs at least one");
   const encoding = given ?? (rows.every(isRowUtf8) ? "utf-8" : "windows-1252");
