@@ -51,20 +51,20 @@ export function offeringsOf(filings: readonly FormD[]): Offering[] {
   return offerings;
 }
 
+/** Returns a sum; null if there is no amount, one is unknown, or the sum is not exact. */
 const sum = (amounts: readonly (number | null)[]): number | null => {
-  const known = amounts.filter((amount) => amount !== null);
-  const total = known.reduce((all, amount) => all + amount, 0);
-  return known.length > 0 && Number.isSafeInteger(total) ? total : null;
+  const total = amounts.reduce<number>((all, amount) => all + (amount ?? NaN), 0);
+  return amounts.length > 0 && Number.isSafeInteger(total) ? total : null;
 };
 
-/** Adds up the amounts in offerings' latest notices, and finds the first sale. An unknown amount or date is null. */
+/** Adds up the amounts in offerings' latest notices, and finds the first sale. Unknown amounts sold count as none. */
 export function totalsOf(offerings: readonly Offering[]) {
   const latest = offerings.map((offering) => offering.at(-1)!);
   return {
-    offeredUsd: sum(latest.map((filing) => filing.offeredUsd)),
-    soldUsd: sum(latest.map((filing) => filing.soldUsd)),
-    remainingUsd: sum(latest.map((filing) => filing.remainingUsd)),
-    isIndefinite: latest.some((filing) => filing.isIndefinite),
+    offeredUsd: sum(latest.map(({ offeredUsd }) => offeredUsd)),
+    soldUsd: sum(latest.flatMap(({ soldUsd }) => soldUsd ?? [])),
+    isSoldOut: latest.every(({ remainingUsd }) => remainingUsd === 0),
+    hasRest: latest.some(({ isIndefinite, remainingUsd }) => remainingUsd ?? isIndefinite),
     firstSaleOn:
       offerings
         .flatMap((offering) => offering.flatMap(({ firstSaleOn }) => firstSaleOn ?? []))

@@ -334,8 +334,8 @@ function propertyTypeOf([type, other]: readonly PropertyType[], { industry }: Fo
   return type ?? (industry === "Residential" ? "residential_other" : "unknown");
 }
 
-const statusOf = ({ remainingUsd, isIndefinite }: ReturnType<typeof totalsOf>) =>
-  remainingUsd === 0 ? "closed" : remainingUsd !== null || isIndefinite ? "raising" : "unknown";
+const statusOf = ({ isSoldOut, hasRest }: ReturnType<typeof totalsOf>) =>
+  isSoldOut ? "closed" : hasRest ? "raising" : "unknown";
 
 const signalEntry = (
   { origin, title, ...signal }: Signal,

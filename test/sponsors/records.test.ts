@@ -60,6 +60,23 @@ test("a project is closed if nothing remains, raising if something does, else un
   assert.equal(status({}), "unknown");
 });
 
+test("of several offerings a project is closed, and has an amount, only if all are and have one", () => {
+  const sold = { offeredUsd: 7, soldUsd: 7, remainingUsd: 0 };
+  for (const [given, expected] of [
+    [{ isIndefinite: true, soldUsd: 2 }, ["raising", null, 9]],
+    [{ remainingUsd: 1, offeredUsd: 3, soldUsd: 2 }, ["raising", 10, 9]],
+    [{}, ["unknown", null, 7]],
+    [sold, ["closed", 14, 14]],
+  ] as const) {
+    const forms = [sold, given].map((amounts, i) =>
+      formD({ ...quarry, ...amounts, accession: accession(i), fileNumber: `021-${i + 1}` }),
+    );
+    const [project] = resolved({ forms }).all("project");
+    const { status, total_amount_usd: offered, raised_amount_usd: raised } = project!;
+    assert.deepEqual([status, offered, raised], expected);
+  }
+});
+
 test("notices give signals: what is new each time, and what happens once only once", () => {
   const first = {
     ...quarry,
