@@ -57,6 +57,7 @@ test("only web addresses become links, and those do not reveal this page", () =>
 test("a value that is not a slug is shown unchanged", () => {
   assert.equal(valueLabel("build_to_rent"), "Build to rent");
   assert.equal(valueLabel("reg_d_506c"), "Reg D 506(c)");
+  assert.equal(valueLabel("25_50"), "25–50 %");
   for (const value of ["Asia-Pacific", "source:form_d", "R&D", "__proto__"])
     assert.equal(valueLabel(value), value);
   assert.equal(valueLabel("constructor"), "Constructor");

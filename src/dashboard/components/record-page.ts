@@ -27,7 +27,6 @@ import { nameOfMarket } from "#search/market-spellings.ts";
 import { type Filter, prepareInTurns, type ReadModel } from "#search/read-model.ts";
 import { accountPage, wordReply } from "./page.ts";
 import {
-  bandText,
   byPoints,
   type Column,
   cutText,
@@ -342,7 +341,7 @@ export const personCells = (
 ): Column<Principal>[] => [
   inBrowse.principal.columns.name,
   inBrowse.principal.columns.role,
-  { label: "Owns", cell: ({ ownership_band }) => bandText(ownership_band) },
+  { label: "Owns", cell: ({ ownership_band: band }) => band && valueLabel(band) },
   { label, cell: (person) => gpLinks(gpsOf(person), 1) },
   inBrowse.principal.columns.last,
   ...(people.some((person) => filingOf(person) !== null)

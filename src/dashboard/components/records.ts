@@ -52,10 +52,6 @@ export const reportedSold = "Reported sold";
 
 export const day = (date: string | null): Part => date && dayElement(date);
 
-/** Returns a share such as "25–50 %"; null if it is unknown. */
-export const bandText = (band: Principal["ownership_band"]): string | null =>
-  band && `${band.replace("_", /^[0-9]/.test(band) ? "–" : " ")} %`;
-
 /** Pattern of addresses that become links, of at most 498 characters. Longer ones are rare and would fill the page. */
 const webAddress = /^https?:\/\/.{1,490}$/i;
 

@@ -17,7 +17,6 @@ import {
 } from "#dashboard/components/record-page.ts";
 import {
   asSeen,
-  bandText,
   byPoints,
   cutText,
   day,
@@ -77,7 +76,7 @@ async function showPerson({ record, model, request, today }: Found<Principal>) {
     facts: [
       roleAt(person),
       place(person.city, person.state, person.country),
-      person.ownership_band && `owns ${bandText(person.ownership_band)}`,
+      person.ownership_band && `owns ${valueLabel(person.ownership_band).toLowerCase()}`,
     ],
     left: [
       gpsCard(person, around, model),
@@ -203,7 +202,7 @@ function facts(person: Principal): Html {
   return factsCard("principal", person, [
     ["Title", person.title],
     ["Roles", person.roles.map(valueLabel).join(", ")],
-    ["Owns", bandText(person.ownership_band)],
+    ["Owns", person.ownership_band && valueLabel(person.ownership_band)],
     ["Works in", place(person.city, person.state, person.country)],
     ["E-mail", isPlain ? html`<a href="mailto:${email}">${email}</a>` : email],
     ["LinkedIn", linkTo(person.linkedin_url)],
