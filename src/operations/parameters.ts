@@ -316,7 +316,7 @@ function faultOfNumber(
   const range = { detail, minimum, maximum };
   if (value === "") return { parameter, code: "empty_value", ...range };
   const whole = minimum < 0 ? /^-?[0-9]+$/ : /^[0-9]+$/;
-  const isNumber = (isWhole ? whole : /^-?[0-9]+(\.[0-9]+)?$/).test(value);
+  const isNumber = (isWhole ? whole : /^-?[0-9]+(\.[0-9]+)?(e-[0-9]+)?$/i).test(value);
   if (isNumber && Number(value) >= minimum && Number(value) <= maximum) return undefined;
   return { parameter, code: isWhole && !isNumber ? "not_an_integer" : "out_of_range", ...range };
 }

@@ -114,6 +114,7 @@ const common = (all: string): [query: string, found: string][] => [
   ["basis=stated&basis=related_entity", all],
   ["confidence_min=0.9&basis=cluster", ""],
   ["confidence_max=1", all],
+  ["confidence_min=1e-7", all],
   ["updated_at_from=2030", ""],
   ["updated_at_to=2030", all],
 ];
