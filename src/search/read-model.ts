@@ -157,7 +157,7 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       case "name":
         return [own[kind].named(asked as string, misses).flat()];
       case "someSignal":
-        return [gpsWithSignal(asked as Filter)];
+        return [gpsWithSignal(asked as Filter, misses)];
       case "gpId":
         return [[recordsOf(kind as LinkedKind, asked as readonly string[], misses)]];
       default:
@@ -189,8 +189,9 @@ export function openReadModel(parts: DatasetParts): ReadModel {
       }),
     );
 
-  function gpsWithSignal(filter: Filter): readonly Bitset[] {
-    const { all } = find("signal", filter);
+  function gpsWithSignal(filter: Filter, misses: Miss[]): readonly Bitset[] {
+    const { all, misses: missed } = find("signal", filter);
+    misses.push(...missed.map((one) => ({ ...one, parameter: `signal_${one.parameter}` })));
     const ofSignal = (gpsOfSignal ??= invertLists(parts.recordsOfGp.signal, countOf("signal")));
     // Kept, because following 100,000 signals takes 1 ms.
     const kept = all.each.length > 0 ? [] : all.some.filter(isKept);

@@ -440,7 +440,7 @@ test("a filter that an operation does not know names the list that does", async 
   }
 });
 
-test("a value of an open list that no record carries is an empty page with a hint", async (t) => {
+test("a value that no record carries is an empty page with a hint", async (t) => {
   const { get, target } = await startLists(t);
   for (const [kind, query, code, suggestion] of [
     ["gp", "market=dalas+fort+worth+arlington+tx", "unknown_value", dallas],
@@ -449,6 +449,7 @@ test("a value of an open list that no record carries is an empty page with a hin
     ["gp", "crd=abc", "unknown_value", undefined],
     ["gp", "crd=%3F", "no_searchable_character", undefined],
     ["principal", "gp_name=aldr+capital", "no_match", "Alder Capital"],
+    ["gp", "signal_type=permit_issued", "unknown_value", undefined],
     ["signal", "offset=3", "past_the_end", undefined],
   ] as const) {
     const { status, body } = await get(target(kind, query));
