@@ -54,7 +54,7 @@ function digestOf(presented: string): string {
 
 const invalidDetails = {
   malformed:
-    "This is not an API key. A key is gpr_ followed by 36 letters and digits, 40 characters in all. Copy the whole key again.",
+    "This is not an API key. A key is gpr_ followed by 36 letters and digits, 40 characters in all. Copy the whole key again, and send it only once.",
   checksum:
     "The key contains a typing error: its last 6 characters do not match the rest. Copy the whole key again.",
   // Contains a …, as the refusals of known keys do: V8 writes text with a … more slowly, which could be timed.

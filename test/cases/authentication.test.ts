@@ -105,6 +105,8 @@ async function keyCases(it: CaseOf, service: TestService): Promise<void> {
         const apart = [lines[0]!, ...Array<string>(40).fill("a: b"), lines[1]!];
         assertInvalid(await get({ headers: apart }), "malformed");
       }
+    const { json } = await get({ headers: [`x-api-key: ${key}`, `x-api-key: ${key}`] });
+    assert.match(json.detail, /only once/);
     for (const joined of [`${key},${key}`, `${key}, `, `,${key}`, `${key};`])
       assertInvalid(await get({ key: joined }), "malformed");
     assert.equal((await get({ key })).status, 200);
