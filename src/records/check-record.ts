@@ -75,7 +75,7 @@ const reasons: Readonly<Record<string, Reason>> = {
   type: ({ type }) => `must be ${typeWords(type)}`,
   enum: ({ allowedValues }) =>
     `must be one of ${(allowedValues as (string | null)[]).filter((value) => value !== null).join(", ")}`,
-  minLength: () => "must not be empty; leave it out if it is unknown",
+  minLength: () => "must not be empty; leave it out if it is unknown and not required",
   maxLength: ({ limit }) => `must have at most ${Number(limit)} characters`,
   minimum: ({ limit }) => `must be at least ${Number(limit)}`,
   exclusiveMinimum: ({ limit }) => `must be more than ${Number(limit)}`,

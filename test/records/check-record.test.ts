@@ -66,6 +66,11 @@ test("a fund needs a name alone, and a fault names the fund and its member", () 
   ]);
 });
 
+test("an empty text that is required is not to be left out", () => {
+  const reason = "must not be empty; leave it out if it is unknown and not required";
+  assert.deepEqual(fault("gp", { id: "" }), [{ field: "id", reason }]);
+});
+
 test("lists of enums are checked value by value", () => {
   const roles =
     "executive_officer, director, promoter, general_partner, managing_member, control_person, owner, compliance, signer, other";
