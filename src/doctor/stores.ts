@@ -35,12 +35,12 @@ function storeCheck(name: StoreName): Check {
   };
 }
 
-/** Judges a missing database. A server creates control.sqlite first, so another file shows that the keys were lost. */
+/** Judges a missing or empty database. A server makes control.sqlite first: another file shows that keys were lost. */
 function absent(dataDir: string, file: string, name: StoreName): Finding {
   const wasServed = namesIn(dataDir).some((one) => /^(counts$|(usage|control)\.sqlite)/.test(one));
   return wasServed && name === "control.sqlite"
-    ? fail(`${file} is missing, so no key works`, remedies[name](file))
-    : ok("does not exist yet");
+    ? fail(`${file} is missing or empty, so no key works`, remedies[name](file))
+    : ok("does not exist or has no tables yet");
 }
 
 function contentFinding(file: string, name: StoreName): Finding {
@@ -53,7 +53,9 @@ function contentFinding(file: string, name: StoreName): Finding {
     // A page that cannot be read is not necessarily damaged.
     const [, digits] = /error code=(\d+)/.exec(said) ?? [];
     if (said !== "ok") return judge(Number(digits ?? sqliteCodes.corrupt), said);
-    const unfit = unfitSchema(knownSteps(name), schemaSteps(database));
+    const steps = schemaSteps(database);
+    if (steps.length === 0) return absent(dirname(file), file, name);
+    const unfit = unfitSchema(knownSteps(name), steps);
     return unfit === null
       ? ok("is intact (quick_check)")
       : fail(`${file} ${unfit.fault}`, unfit.remedy);

@@ -40,15 +40,17 @@ test("databases that are not there yet, or whole, are well, and looking at them 
   assert.deepEqual(readdirSync(dataDir), ["control.sqlite", "usage.sqlite"]);
 });
 
-test("a database of keys that is gone where others are left is a fault", async (t) => {
+test("a database of keys that is empty, or gone where others are left, is a fault", async (t) => {
   const { dataDir, control, usage } = await folderWithStores(t);
+  truncateSync(control);
+  await finding("fail", controlStore, dataDir);
   rmSync(control);
   await finding("fail", controlStore, dataDir);
   rmSync(usage);
   await finding("ok", controlStore, dataDir);
   mkdirSync(join(dataDir, "counts"));
   const { found, mend } = await finding("fail", controlStore, dataDir);
-  assert.equal(found, `${control} is missing, so no key works`);
+  assert.equal(found, `${control} is missing or empty, so no key works`);
   assert.match(mend, /gp-records restore FILE/);
 });
 
