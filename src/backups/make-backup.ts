@@ -1,7 +1,6 @@
 /** Makes a backup of an installation while its servers run, to a file (whole or not at all) or to a stream. */
 import { createHash } from "node:crypto";
 import {
-  chmodSync,
   closeSync,
   copyFileSync,
   createReadStream,
@@ -59,7 +58,9 @@ interface BackupOrder extends Installation {
 export function backupToFile(order: BackupOrder, file: string, mayReplace: boolean) {
   const place = resolve(file);
   const refuseExisting = () => {
-    if (!mayReplace && existsSync(place))
+    const isFile = statSync(place, { throwIfNoEntry: false })?.isFile();
+    if (isFile === false) throw new BackupFault(`No backup was made: ${file} is not a file.`);
+    if (isFile && !mayReplace)
       throw new BackupFault(`${file} exists, so no backup was made. Add --force to replace it.`);
   };
   refuseExisting();
@@ -298,7 +299,6 @@ async function copyDatabase(file: string, copy: string): Promise<void> {
   closeSync(openSync(copy, "wx", 0o600));
   using database = new DatabaseSync(file, { timeout: busyMilliseconds });
   await backup(database, copy, { rate: pagesAtOnce });
-  chmodSync(copy, 0o600);
 }
 
 /**

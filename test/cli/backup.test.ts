@@ -21,7 +21,7 @@ import { cast } from "../support/cast.ts";
 import { commandDone, commandInOwnProcess, mainPath, outcomeOf } from "../support/command-line.ts";
 import { flipByte, scribble } from "../support/damage.ts";
 import { importRecords } from "../support/dataset.ts";
-import { asOrdinaryUser } from "../support/machine.ts";
+import { asOrdinaryUser, runTool } from "../support/machine.ts";
 import { newKey, roomy, startOwnProcess } from "../support/own-process.ts";
 import { startServer } from "../support/server-process.ts";
 import { startService } from "../support/service.ts";
@@ -127,6 +127,20 @@ test("backup replaces no file unless that is said", async (t) => {
   await text("backup", file, "--force");
   assert.notEqual(readFileSync(file, "utf8"), "precious");
   assert.deepEqual(readdirSync(place), ["backup.tar"]);
+});
+
+test("backup replaces no folder and no pipe", async (t) => {
+  const { place, refusal } = await folders(t);
+  const pipe = join(place, "pipe");
+  assert.equal(runTool("mkfifo", [pipe]).exitCode, 0);
+  for (const one of [place, pipe])
+    for (const flags of [[], ["--force"]])
+      assert.equal(
+        await refusal(exitCodes.conflict, "backup", one, ...flags),
+        `error: No backup was made: ${one} is not a file.\n`,
+      );
+  assert.ok(statSync(pipe).isFIFO());
+  assert.deepEqual(readdirSync(place), ["pipe"]);
 });
 
 test("what cannot be backed up soundly is not, and no file is left behind", async (t) => {
