@@ -290,7 +290,7 @@ async function takeSnapshot(
     const steps = finishCopy(copy, { name, file, hasRequests });
     return { path: name, copy, steps, ...hashFile(copy) };
   } catch (error) {
-    throw sqliteFault(roomFault(error, copy), file);
+    throw sqliteFault(roomFault(error, `${copy}, or beside ${file}`), file);
   }
 }
 

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import {
   chmodSync,
+  cpSync,
   existsSync,
   readdirSync,
   readFileSync,
@@ -21,7 +22,7 @@ import { cast } from "../support/cast.ts";
 import { commandDone, commandInOwnProcess, mainPath, outcomeOf } from "../support/command-line.ts";
 import { flipByte, scribble } from "../support/damage.ts";
 import { importRecords } from "../support/dataset.ts";
-import { asOrdinaryUser, runTool } from "../support/machine.ts";
+import { asOrdinaryUser, runTool, smallDisk } from "../support/machine.ts";
 import { newKey, roomy, startOwnProcess } from "../support/own-process.ts";
 import { startServer } from "../support/server-process.ts";
 import { startService } from "../support/service.ts";
@@ -196,6 +197,19 @@ test("a disk that is full leaves no file behind", async (t) => {
   assert.equal(exitCode, exitCodes.diskFull);
   assert.match(err, /^error: There is no room to write .*control\.sqlite .* \(ulimit -f\)\.\n$/);
   assert.deepEqual(readdirSync(place), []);
+});
+
+test("a backup without room beside the databases names them, too", async (t) => {
+  const disk = smallDisk(t, "2m");
+  if (disk === null) return;
+  const { dataDir, file } = await folders(t);
+  const full = join(disk.folder, "data");
+  cpSync(dataDir, full, { recursive: true });
+  assert.throws(() => writeFileSync(join(disk.folder, "fill"), Buffer.alloc(4_000_000)), /ENOSPC/);
+  assert.match(
+    await allCommands(full).refusal(exitCodes.diskFull, "backup", file),
+    new RegExp(`room to write ${file}\\S+, or beside ${full}/\\w+\\.sqlite \\(disk I/O error\\)`),
+  );
 });
 
 /** A backup into a pipe that nobody reads: it stands still in the middle. */
