@@ -28,19 +28,16 @@ test("members of an account", async (t) => {
   };
   const bob = openUser(service);
 
-  await t.test(
-    "an owner invites somebody, who chooses a password and is in the account",
-    async () => {
-      const link = await invited("bob@example.org", "member");
-      assert.match((await ada.get("/account/members")).text, /Open invitations/);
-      assert.match((await bob.get(link)).text, /Join Ada Ltd/);
-      const joined = await bob.submit(link, "/account/link", { password: testPassword });
-      assert.equal(joined.location, "/browse/gps");
-      const { text } = await bob.get("/account/members");
-      assert.match(text, /2 members/);
-      assert.match(text, /Owners invite and remove members/);
-    },
-  );
+  await t.test("an owner invites somebody, who chooses a password and joins", async () => {
+    const link = await invited("bob@example.org", "member");
+    assert.match((await ada.get("/account/members")).text, /Open invitations/);
+    assert.match((await bob.get(link)).text, /Join Ada Ltd/);
+    const joined = await bob.submit(link, "/account/link", { password: testPassword });
+    assert.equal(joined.location, "/browse/gps");
+    const { text } = await bob.get("/account/members");
+    assert.match(text, /2 members/);
+    assert.match(text, /Owners invite and remove members/);
+  });
 
   await t.test("a member changes nothing about the members and the account", async () => {
     const person = await idOf(ada, "ada@example.org");
@@ -57,21 +54,16 @@ test("members of an account", async (t) => {
     assert.match((await ada.get("/account/settings")).text, /The account Ada Ltd/);
   });
 
-  await t.test(
-    "an invitation that is withdrawn does nothing, and a member is not invited twice",
-    async () => {
-      const link = await invited("eve@example.org", "owner");
-      const withdrawn = await ada.submit("/account/members", "/account/members/withdraw");
-      assert.equal(withdrawn.location, "/account/members?done=withdrawn");
-      assert.equal((await openUser(service).get(link)).status, 404);
-      const again = await ada.post("/account/members/invite", {
-        email: "BOB@example.org",
-        role: "member",
-      });
-      assert.equal(again.status, 409);
-      assert.match(again.text, /bob@example\.org is already a member of the account/);
-    },
-  );
+  await t.test("a withdrawn invitation does nothing, and no member is invited twice", async () => {
+    const link = await invited("eve@example.org", "owner");
+    const withdrawn = await ada.submit("/account/members", "/account/members/withdraw");
+    assert.equal(withdrawn.location, "/account/members?done=withdrawn");
+    assert.equal((await openUser(service).get(link)).status, 404);
+    const fields = { email: "BOB@example.org", role: "member" };
+    const again = await ada.submit("/account/members", "/account/members/invite", fields);
+    assert.equal(again.status, 409);
+    assert.match(again.text, /bob@example\.org is already a member of the account/);
+  });
 
   await t.test("a known person joins by a button, and switches between accounts", async () => {
     const zoe = await signedIn(service, { email: "zoe@example.org", accountName: "Zoe Ltd" });
@@ -96,6 +88,22 @@ test("members of an account", async (t) => {
     assert.equal(location, "/account/settings?done=left");
   });
 
+  await t.test(
+    "an invitation is to the account of its page, whichever is shown by now",
+    async () => {
+      const invite = "/account/members/invite";
+      const fields = hiddenFields((await ada.get("/account/members")).text, invite);
+      const kim = await signedIn(service, { email: "kim@example.org", accountName: "Kim Ltd" });
+      await kim.submit("/account/members", invite, { email: "ada@example.org", role: "owner" });
+      await ada.submit(await mail.linkTo("ada@example.org"), "/account/link");
+      assert.match((await ada.get("/account/settings")).text, /The account Kim Ltd/);
+      await ada.post(invite, { ...fields, email: "lee@example.org", role: "member" });
+      const joining = await openUser(service).get(await mail.linkTo("lee@example.org"));
+      assert.match(joining.text, /Join Ada Ltd/);
+      await ada.post("/account/switch", fields);
+    },
+  );
+
   await t.test("an account keeps an owner, whoever is demoted", async () => {
     const [own, bobs] = [await idOf(ada, "ada@example.org"), await idOf(ada, "bob@example.org")];
     const setRole = (person: string, role: string) =>
@@ -108,33 +116,32 @@ test("members of an account", async (t) => {
     }
   });
 
-  await t.test(
-    "a member who is removed sees nothing of the account from the next click on",
-    async () => {
-      const person = await idOf(ada, "bob@example.org");
-      assert.match(
-        (await ada.get("/account/members")).text,
-        /no longer sees the account's keys or usage/,
-      );
-      const remove = () => ada.post("/account/members/remove", { person });
-      const { location } = await remove();
-      assert.equal(location, "/account/members?done=removed");
-      const { status, text } = await bob.get("/account/keys");
-      assert.equal(status, 403);
-      assert.match(text, /You are not a member of any account/);
-      assert.equal((await remove()).status, 404);
-    },
-  );
+  await t.test("a removed member sees nothing of the account from then on", async () => {
+    const person = await idOf(ada, "bob@example.org");
+    assert.match(
+      (await ada.get("/account/members")).text,
+      /no longer sees the account's keys or usage/,
+    );
+    const remove = () => ada.post("/account/members/remove", { person });
+    const { location } = await remove();
+    assert.equal(location, "/account/members?done=removed");
+    const { status, text } = await bob.get("/account/keys");
+    assert.equal(status, 403);
+    assert.match(text, /You are not a member of any account/);
+    assert.equal((await remove()).status, 404);
+  });
 });
 
 test("an account sends fifty invitations a day and no more", async (t) => {
   const worker = await openInsideWorker(t);
   const email = "ada@example.org";
   const cookie = cookiesOf(await worker.signUp(email));
+  const invite = "/account/members/invite";
+  const { body } = await worker.get("/account/members", { headers: { cookie } });
+  const own = hiddenFields(body.toString(), invite);
   const inviting = async (i: number, cookie: string, now = noon) => {
-    const fields = { email: `person${i}@example.org`, role: "member" };
-    const sent = { headers: { cookie }, now };
-    return (await worker.post("/account/members/invite", fields, sent)).status;
+    const fields = { ...own, email: `person${i}@example.org`, role: "member" };
+    return (await worker.post(invite, fields, { headers: { cookie }, now })).status;
   };
   const atOnce = await Promise.all(Array.from({ length: 60 }, (_, i) => inviting(i, cookie)));
   assert.equal(atOnce.filter((status) => status === 303).length, 50);

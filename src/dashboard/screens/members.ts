@@ -16,6 +16,7 @@ import { html, type Html, type Part, table } from "#pages/html.ts";
 import { counted, relativeTime } from "#pages/prose.ts";
 import { DomainError } from "#store/store-fault.ts";
 import { listOwn } from "./keys.ts";
+import { actingOnNamed } from "./settings.ts";
 import { canMail, mail, mailedPage, typedAddress, whomToAsk } from "./sign-in.ts";
 
 export const memberRoutes = [
@@ -50,7 +51,7 @@ async function sendInvitation(request: MemberRequest): Promise<Reply | string> {
   const obstacle = obstacleOf(request);
   if (obstacle !== null) throw new DomainError("refused", obstacle);
   const made = await invite(request.services.control, {
-    ...acting(request),
+    ...actingOnNamed(request),
     address: request.form.get("email") ?? "",
     role: roleOf(request),
   });
@@ -149,7 +150,8 @@ const inviteForm = (request: MemberRequest): Html =>
   postForm(
     "/account/members/invite",
     "Invite",
-    html`${field({ name: "email", label: "E-mail address", type: "email", value: typedAddress(request), hint: "gets a link that works for 7 days" })}
+    html`${hidden("account", request.account.id)}
+    ${field({ name: "email", label: "E-mail address", type: "email", value: typedAddress(request), hint: "gets a link that works for 7 days" })}
     ${choice("role", "Role", roles, roleOf(request))}`,
   );
 

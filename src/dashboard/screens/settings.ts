@@ -243,7 +243,7 @@ function irreversible<R extends SignedInRequest>(
 }
 
 /** Returns `acting` for the account that the form names, since the person may have switched to another one. */
-function actingOnNamed(request: MemberRequest): ReturnType<typeof acting> {
+export function actingOnNamed(request: MemberRequest): ReturnType<typeof acting> {
   const named = request.signedIn.accounts.find(({ id }) => id === request.form.get("account"));
   return { ...acting(request), account: named?.number ?? 0 };
 }
