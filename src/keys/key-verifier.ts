@@ -230,6 +230,8 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
   let readings: Promise<unknown> = started.promise;
   /** Reading that has not begun yet; null if there is none. */
   let nextReading: Promise<boolean> | null = null;
+  /** Reading that fails because the one before it did, so that nobody waits for two failures; null if there is none. */
+  let futileReading: Promise<boolean> | null = null;
 
   const setFault = onNews(onFault);
   const learn = (known: Map<string, KnownKey>, rows: readonly KeyRow[]) => {
@@ -254,8 +256,9 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
   };
   /** Reads changes, over a new connection if the last one was lost. Returns false if that fails, or after `close`. */
   const read = async (): Promise<boolean> => {
+    const isFutile = nextReading === futileReading;
     nextReading = null;
-    if (isClosed) return false;
+    if (isClosed || isFutile) return false;
     try {
       if (source.isOver) {
         source = await connect(() => void look());
@@ -266,6 +269,7 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
       setFault(null);
       return true;
     } catch (error) {
+      futileReading = nextReading;
       if (!isClosed) setFault(error as Error);
       return false;
     }

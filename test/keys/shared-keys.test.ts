@@ -178,15 +178,19 @@ test("after a connection was lost all keys are read again, as it may be another 
 test("while the store is away the keys last read stay in force and unknown ones are a 503, told once, as is its return", async (t) => {
   const store = openFarStore();
   const digest = store.add();
-  const { keys, faults, second } = await openFar(t, store);
+  const connect = t.mock.fn(store.connect);
+  const { keys, faults, second } = await openFar(t, { ...store, connect });
   const late = store.add();
   const waiting = keys.find(late);
   assert.ok(waiting instanceof Promise);
   const refused = assert.rejects(waiting, problemOf("store_down"));
   await nextTurn();
+  // It comes while changes are read, and does not wait for another failure.
+  const later = assert.rejects(async () => keys.find(late), problemOf("store_down"));
   store.far.isAway = true;
   await store.arrive();
-  await refused;
+  await Promise.all([refused, later]);
+  assert.equal(connect.mock.callCount(), 1);
   for (let i = 0; i < 3; i++) {
     await second();
     assert.ok(!(keys.find(digest) instanceof Promise) && keys.find(digest) !== undefined);
