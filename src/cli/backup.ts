@@ -191,7 +191,7 @@ export function restoredText(
     isTrial
       ? `The backup from ${file} is intact. It was ${made}. This was a dry run: nothing was changed.`
       : `Restored the backup from ${file}, ${made}.`,
-    `${isTrial ? "The backup has" : `The ${place} now has`} ${contentText(restored)}.`,
+    `The ${place} ${isTrial ? "would have" : "now has"} ${contentText(restored)}.`,
     manifest.control_only &&
       "The backup has only accounts, keys, people and the audit log. Datasets already there stay as they were, but for suppressed people, and so does usage, unless it was recorded for other accounts.",
     !manifest.requests &&

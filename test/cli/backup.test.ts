@@ -113,7 +113,7 @@ test("backup says what is in it, also where that is the control store alone, and
   );
   assert.match(
     await text("restore", file, "--dry-run"),
-    /has the dataset \S+, 1 account, .*\nThe backup has only accounts, keys, people and the audit log\. Datasets already there stay as they were, /,
+    /The data folder would have the dataset \S+, 1 account, .*\nThe backup has only accounts, keys, people and the audit log\. Datasets already there stay as they were, /,
   );
 });
 
