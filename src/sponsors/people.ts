@@ -205,8 +205,8 @@ const crdOf = (person: Person) => person.find(({ crd }) => crd !== null)?.crd ??
 /**
  * Groups mentions by person. Two names match if they are equal apart from middle names, or differ by one edit in a word
  * of five letters or more. Different individual CRD numbers or suffixes never match. Mentions without a CRD number form
- * a group of their own if namesakes have several CRD numbers. Initials of middle names count in the same way if one
- * filing names several namesakes. Different spellings in one filing are different people.
+ * a group of their own if namesakes have several CRD numbers. Without CRD numbers, initials of middle names count in
+ * the same way if one filing has several. Different spellings in one filing are two people unless they share a number.
  */
 function group(mentions: readonly Mention[]): Person[] {
   const byName = [...Map.groupBy(mentions, nameOf)].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -222,10 +222,11 @@ function group(mentions: readonly Mention[]): Person[] {
         const other = crdOf(one.mentions);
         return (
           one.mentions[0]!.suffix === same[0]!.suffix &&
-          (crd === null || other === null || crd === other) &&
           !one.names.includes(name) &&
           one.names.some((other) => isSpelling(name, other)) &&
-          sourcesOf(one.mentions).isDisjointFrom(sourcesOf(same))
+          (crd === null || other === null
+            ? sourcesOf(one.mentions).isDisjointFrom(sourcesOf(same))
+            : crd === other)
         );
       });
       if (known === undefined) people.push({ names: [name], mentions: [...same] });
@@ -240,10 +241,11 @@ function group(mentions: readonly Mention[]): Person[] {
 
 const sourcesOf = (person: Person) => new Set(person.map(({ source }) => source.number));
 
-/** Returns the initial of the middle name; "" if there is none. */
-const initialOf = ({ middle }: Mention): string => fold(middle ?? "").slice(0, 1);
+/** Returns the initial of the middle name; "" if there is none, or a CRD number. */
+const initialOf = ({ crd, middle }: Mention): string =>
+  crd === null ? fold(middle ?? "").slice(0, 1) : "";
 
-/** Reports whether one filing names several of these namesakes, with different initials of middle names. */
+/** Reports whether one filing names namesakes whose middle names have different initials. */
 const areSeveral = (namesakes: readonly Mention[]): boolean =>
   Map.groupBy(namesakes, ({ source }) => source.number)
     .values()
