@@ -63,13 +63,12 @@ async function searchPage(request: ReaderRequest, model: ReadModel): Promise<str
       <p><a href="${href}">All ${count}</a></p>
     </section>`;
   });
-  const hint = html`<p>Type part of the name of ${anySearched}.</p>`;
   return accountPage(request, {
     title: isAsked ? `Search for ${cutText(text, 60)}` : "Search",
     styles: ["browse.css"],
     main: html`<div class="view-title"><h1>${isAsked ? heading : "Search"}</h1></div>
       ${searchForm(`Name of ${anySearched}`, text)}
-      ${isAsked ? (total > 0 ? sections : nothing(model, text)) : hint}`,
+      ${isAsked ? (total > 0 ? sections : nothing(model, text)) : html`<p>Type part of the name of ${anySearched}.</p>`}`,
   });
 }
 
