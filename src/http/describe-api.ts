@@ -396,11 +396,11 @@ const step = describeRead({
       type: "integer",
       minimum: 1,
     }),
-    inQuery("offset", "Number of changes to skip. The header line is sent only with 0.", {
-      type: "integer",
-      minimum: 0,
-      default: 0,
-    }),
+    inQuery(
+      "offset",
+      "Number of changes to skip. The header line is sent only with 0.",
+      pageSchemas(1).offset,
+    ),
   ],
   found: "The step, or the requested part of it.",
   content: { "application/x-ndjson": { schema: ref("RecordChange") } },

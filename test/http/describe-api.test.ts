@@ -7,7 +7,7 @@ import { Compile } from "typebox/compile";
 import { describeApi } from "#http/describe-api.ts";
 import { changesPath, stepPath } from "#operations/changes.ts";
 import { operations } from "#operations/index.ts";
-import { parametersOf } from "#operations/operation.ts";
+import { parameterBounds, parametersOf } from "#operations/operation.ts";
 import { exportsPath } from "#gateway/read-exports.ts";
 import { explainPath } from "#operations/reads.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
@@ -132,6 +132,12 @@ test("the parameters of lists are described as texts, lists, dates, numbers and 
   for (const { path, sorts } of operations)
     if (sorts !== null)
       assert.deepEqual(schemaOf(path, "sort"), { type: "string", enum: sorts, default: sorts[0] });
+});
+
+test("every offset is described with the largest that is taken", () => {
+  for (const { get } of Object.values<any>(description.paths))
+    for (const { name, schema } of get.parameters)
+      if (name === "offset") assert.equal(schema.maximum, parameterBounds.offsetMax);
 });
 
 /** The schema with its references followed. */
