@@ -434,11 +434,12 @@ async function* contentsOf(shown: string, zip: ZipFile, entry: Entry): AsyncIter
   }
 }
 
-/** Returns the fault for a file that cannot be read or unzipped. Paths outside the archive are refused by yauzl. */
-function damaged(shown: string, error: unknown): ImportFault {
+/** Returns the fault for a file that cannot be unzipped, or an error of the system as it is. */
+function damaged(shown: string, error: unknown): Error {
   const fault = error as NodeJS.ErrnoException;
-  if (fault.syscall !== undefined) return new ImportFault(shown, null, whyClosed(fault));
+  if (fault.syscall !== undefined) return fault;
   const [reason = ""] = fault.message.split(/\. |\n/);
+  // yauzl itself refuses paths outside the archive.
   const [, name] =
     /^(?:invalid relative path|absolute path|invalid characters in fileName): (.*)/.exec(reason) ??
     [];
