@@ -5,7 +5,7 @@ import { html } from "#pages/html.ts";
 import { exactTime, grouped } from "#pages/prose.ts";
 import { problemKinds } from "#problems.ts";
 import { DomainError, StoreFault } from "#store/store-fault.ts";
-import { laterReply, wordPage, wordReply } from "./components/page.ts";
+import { accountField, laterReply, wordPage, wordReply } from "./components/page.ts";
 import { readCookie } from "./cookies.ts";
 import { formType, type PageAnswer, type PageRequest } from "./messages.ts";
 import {
@@ -115,7 +115,19 @@ async function serve(request: AccountRequest, sent: PageRequest): Promise<Reply>
   if (sentForm !== null && "status" in sentForm) return sentForm;
   const account = request.signedIn?.account ?? null;
   const received = { ...request, ...sentForm, names: known.names, account };
-  return run(act, received as MemberRequest);
+  return refuseOther(known.found, received) ?? run(act, received as MemberRequest);
+}
+
+/** Refuses a form that was made for another account than the one shown now. Returns null for any other. */
+function refuseOther({ access }: Route, request: AccountRequest): Reply | null {
+  const { form, signedIn } = request;
+  const made = form.get(accountField);
+  form.delete(accountField);
+  if (made === null || access === "anyone" || access === "person") return null;
+  if (!signedIn?.account || made === signedIn.account.id) return null;
+  const former = signedIn.accounts.find(({ id }) => id === made)?.name;
+  const text = `Nothing was done. The form was made for ${former ?? "an account that you are not a member of"}, but this browser now shows ${signedIn.account.name}. Switch accounts, or open the page again.`;
+  return wordReply(request, 409, "Another account is shown now", text);
 }
 
 /** Returns the fields of a form and the file it sends, or a reply that says why they cannot be read. */
@@ -169,8 +181,9 @@ function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
       "You are not a member of any account",
       "Ask an owner of an account to invite you, or ask the operator of this service for an account of your own.",
     );
-  if (access === "owner" && signedIn.account.role !== "owner")
-    return wordReply(request, 403, "Only owners may do this", "Ask an owner of this account.");
+  const { role, name } = signedIn.account;
+  if (access === "owner" && role !== "owner")
+    return wordReply(request, 403, "Only owners may do this", `Ask an owner of ${name}.`);
   return null;
 }
 

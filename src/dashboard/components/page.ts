@@ -23,6 +23,9 @@ export type Shown = Pick<AccountRequest, "services"> &
 /** Returns the parts of a request that a page shows, as if nobody were signed in. */
 export const signedOut = ({ services, query }: AccountRequest): Shown => ({ services, query });
 
+/** Field of every form on a page: the id of the account that the page was made for. */
+export const accountField = "page-account";
+
 export function accountPage(shown: Shown, { title, styles = [], main }: AccountPage): string {
   const { services, path = "/account", query, routes = [], signedIn = null } = shown;
   const { settings: config, browse } = services;
@@ -30,7 +33,7 @@ export function accountPage(shown: Shown, { title, styles = [], main }: AccountP
   const shownPath = /^.(?:browse|search)/.test(path) && path.replace("/download", "");
   const next = shownPath && query ? { next: withQuery(shownPath, query) } : {};
   const signIn = withQuery("/account/sign-in", new URLSearchParams(next));
-  return layout({
+  const markup = layout({
     site: siteOf({ config, browse }, true),
     title,
     description: "Records of real-estate GPs to browse, and the keys and usage of your account.",
@@ -45,6 +48,9 @@ export function accountPage(shown: Shown, { title, styles = [], main }: AccountP
       path.startsWith("/account") && { side: sideOf({ routes, path }, title) }),
     main,
   });
+  const id = signedIn?.account?.id;
+  const named = id === undefined ? "" : hidden(accountField, id).markup;
+  return markup.replaceAll(/<form\b[^>]* method="post"[^>]*>/g, `$&${named}`);
 }
 
 interface HeadedPage extends AccountPage {

@@ -16,7 +16,6 @@ import { html, type Html, type Part, table } from "#pages/html.ts";
 import { counted, relativeTime } from "#pages/prose.ts";
 import { DomainError } from "#store/store-fault.ts";
 import { listOwn } from "./keys.ts";
-import { actingOnNamed } from "./settings.ts";
 import { canMail, mail, mailedPage, typedAddress, whomToAsk } from "./sign-in.ts";
 
 export const memberRoutes = [
@@ -51,7 +50,7 @@ async function sendInvitation(request: MemberRequest): Promise<Reply | string> {
   const obstacle = obstacleOf(request);
   if (obstacle !== null) throw new DomainError("refused", obstacle);
   const made = await invite(request.services.control, {
-    ...actingOnNamed(request),
+    ...acting(request),
     address: request.form.get("email") ?? "",
     role: roleOf(request),
   });
@@ -150,8 +149,7 @@ const inviteForm = (request: MemberRequest): Html =>
   postForm(
     "/account/members/invite",
     "Invite",
-    html`${hidden("account", request.account.id)}
-    ${field({ name: "email", label: "E-mail address", type: "email", value: typedAddress(request), hint: "gets a link that works for 7 days" })}
+    html`${field({ name: "email", label: "E-mail address", type: "email", value: typedAddress(request), hint: "gets a link that works for 7 days" })}
     ${choice("role", "Role", roles, roleOf(request))}`,
   );
 

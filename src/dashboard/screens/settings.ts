@@ -229,7 +229,7 @@ function irreversible<R extends SignedInRequest>(
           ${effects.map((effect) => effect !== false && html`<li>${effect}</li>`)}
         </ul>
         <p>This cannot be undone.</p>
-        ${postForm(request.path, button, [hidden("account", request.signedIn.account?.id ?? ""), passwordField("Your password")], "danger")}
+        ${postForm(request.path, button, passwordField("Your password"), "danger")}
         <p><a href="/account/settings">Back to the settings</a></p>`,
     });
   };
@@ -242,20 +242,14 @@ function irreversible<R extends SignedInRequest>(
   return { GET: (request: R) => page(request), POST: posting(page, confirmed) };
 }
 
-/** Returns `acting` for the account that the form names, since the person may have switched to another one. */
-export function actingOnNamed(request: MemberRequest): ReturnType<typeof acting> {
-  const named = request.signedIn.accounts.find(({ id }) => id === request.form.get("account"));
-  return { ...acting(request), account: named?.number ?? 0 };
-}
-
 async function leave(request: MemberRequest): Promise<Reply> {
-  const { account, actor: person, now } = actingOnNamed(request);
+  const { account, actor: person, now } = acting(request);
   await leaveAccount(request.services.control, { account, person, now });
   return seeOther("/account/settings?done=left");
 }
 
 async function close(request: MemberRequest): Promise<Reply> {
-  await closeAccount(request.services.control, actingOnNamed(request));
+  await closeAccount(request.services.control, acting(request));
   return seeOther("/account/settings?done=closed");
 }
 
