@@ -61,9 +61,9 @@ const headers: Readonly<Record<string, Header>> = {
   ],
   "X-Total-Count": ["Total number of records, publications or changes found.", 42, [200]],
   Link: [
-    "On a 200, links to the `first`, `prev`, `next` and `last` pages that exist (RFC 8288).",
+    "Links to the `first`, `prev`, `next` and `last` pages that exist, and to this description (RFC 8288).",
     '</fetch-gp?gp_name=northwind&limit=20&offset=0>; rel="first"',
-    counted,
+    [200, 206],
   ],
   "WWW-Authenticate": [
     "How to authenticate, and the code of the error (RFC 9110).",

@@ -151,8 +151,9 @@ function resolve(value: unknown): unknown {
 test("what each code of an error carries is described under its status, by the type that its catalogue says", () => {
   for (const code of problemCodes) {
     const { status, members } = problemKinds[code];
-    const { schema } =
-      description.components.responses[`Problem${status}`].content["application/problem+json"];
+    const { headers, content } = description.components.responses[`Problem${status}`];
+    assert.ok(!("Link" in headers), code);
+    const { schema } = content["application/problem+json"];
     const refs: string[] = (schema.oneOf ?? [schema]).map(({ $ref }: any) => $ref);
     const found = refs.map(follow).filter(({ properties }) => properties.code.enum[0] === code);
     assert.equal(found.length, 1, code);
