@@ -68,15 +68,16 @@ interface Wanted {
 
 export function exportFilesRead(dependencies: ReadDependencies, offers: ExportOffers): Read {
   const { gateway, operations, publicUrl } = dependencies;
+  const unknown = ({ below }: Question) =>
+    new Problem(
+      "unknown-path",
+      `There is nothing at ${echo(`${exportsPath}/${below}`)}; ${exportsPath} lists the available files.`,
+      { suggestion: exportsPath, operations: operations.map(({ path }) => path) },
+    );
   const find = (asked: Question): Found<Wanted> => {
     const [version = "", name = "", ...others] = asked.below.split("/");
     const file = others.length === 0 ? offers.find(version, name) : undefined;
-    if (file === undefined)
-      throw new Problem(
-        "unknown-path",
-        `There is nothing at ${echo(`${exportsPath}/${asked.below}`)}; ${exportsPath} lists the available files.`,
-        { suggestion: exportsPath, operations: operations.map(({ path }) => path) },
-      );
+    if (file === undefined) throw unknown(asked);
     const contentType = contentTypes[file.format];
     acceptNothingElse(dependencies, exportsPath, contentType.split(";")[0]!, asked);
     return { kind: "answer", answer: { version, file, contentType } };
@@ -88,6 +89,9 @@ export function exportFilesRead(dependencies: ReadDependencies, offers: ExportOf
       return contentOf(asked, wanted, made, publicUrl);
     } catch (error) {
       if (error instanceof Problem) return { kind: "problem", problem: error };
+      // The dataset may have been replaced and removed meanwhile.
+      if (offers.find(wanted.version, wanted.file.name) === undefined)
+        return { kind: "problem", problem: unknown(asked) };
       return { kind: "problem", problem: problemOf(error, dependencies), cause: error };
     }
   };

@@ -285,6 +285,19 @@ test("a file that cannot be made is a 503 that the log explains, and no mistake 
   assert.match(told.join(), /request cannot be answered/);
 });
 
+test("a dataset that is removed while its file is made is a 404, like ever after", async (t) => {
+  const { version, files, get, catalogue } = await offered(t);
+  await importRecords(catalogue, oneMore, { isStaged: true });
+  const staged = catalogue.versions().find((one) => one !== version)!;
+  const asked = get(files[0].path);
+  const isBegun = () => assert.ok(existsSync(join(catalogue.exportsFolder, version)));
+  await eventually(isBegun, 30_000, 1);
+  catalogue.publish(staged, catalogue.find(staged).built_at);
+  catalogue.remove(version);
+  const { status, body } = await asked;
+  assert.deepEqual([status, body.code, body.suggestion], [404, "unknown-path", "/exports"]);
+});
+
 test("a full disk is a 503 that says so, in the log too, and the file comes once there is room", async (t) => {
   const { version, get, catalogue, log } = await offered(t);
   const disk = smallDisk(t, "4k");
