@@ -5,6 +5,7 @@ import {
   listFollowedViews,
   unfollowView,
 } from "#accounts/followed-views.ts";
+import { listMembers } from "#accounts/members.ts";
 import {
   inView,
   partOf,
@@ -83,6 +84,7 @@ async function showViews(request: MemberRequest, fault?: string, made?: Html): P
   const { services, account, now } = request;
   const views = await listFollowedViews(services.control.database, account.number);
   const model = services.model();
+  const members = await listMembers(services.control.database, account.number);
   return headedPage(request, {
     title: "Followed views",
     done: {
@@ -100,14 +102,15 @@ async function showViews(request: MemberRequest, fault?: string, made?: Html): P
           ? html`<p>This account follows no view.</p>`
           : table({
               label: "Followed views, oldest first",
-              columns: ["View", "Followed since", { label: "Action", isPlain: true }],
-              rows: views.map(({ id, kind, query, created_at }) => {
+              columns: ["View", "Follower", "Since", { label: "Action", isPlain: true }],
+              rows: views.map(({ id, kind, query, made_by, created_at }) => {
                 const view = readStored(model, kind, query);
                 const asked = `kind=${kind}&${query}`;
                 return [
                   html`<a href="/browse/changes?${asked}"
                     >${view === null ? asked : viewTitle(view)}</a
                   >`,
+                  members.find(({ person }) => person === made_by)?.email ?? "a former member",
                   relativeTime(created_at, now),
                   postForm("/account/feeds/unfollow", "Stop following", hidden("id", id), "danger"),
                 ];
