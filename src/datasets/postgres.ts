@@ -82,14 +82,15 @@ export function openSharedStore(
   const main = openLastingSession(url);
   const { query } = main;
   const steps = openPublications(folder);
-  let looked: Kept | null = null;
+  let seen: Kept | null = null;
 
   const read = async () => keptOf(catalogue, await readShared(main));
 
   async function look(): Promise<Kept> {
-    const [row] = await query<{ change: number }>("select change from dataset_state");
-    if (looked?.change !== row!.change) looked = await read();
-    return looked;
+    const [row] = await query<SharedState>("select change, current from dataset_state");
+    // A standby that took over may lack changes, and have others under the same count.
+    if (seen?.change !== row!.change || seen.currentVersion() !== row!.current) seen = await read();
+    return seen;
   }
 
   /** Does long work on a separate connection, which is closed if the signal is aborted. */

@@ -31,7 +31,7 @@ test("a pushed dataset is pulled byte for byte by another machine, with what is 
 });
 
 test("whoever looks sees each publication, and gets the same object for as long as nothing changes", async (t) => {
-  const [, one, other, first, second] = await twoMachines(t, "a", "b");
+  const [database, one, other, first, second] = await twoMachines(t, "a", "b");
   const { look } = other.store;
   const before = await look();
   assert.equal(before.currentVersion(), null);
@@ -45,6 +45,10 @@ test("whoever looks sees each publication, and gets the same object for as long 
   const [a, b] = [first.generation.version, second.generation.version];
   await one.store.publish(a, b, null);
   assert.equal((await one.store.publish(b, a, null)).published_after, a);
+  // A standby that took over had lost the last change, and has another since.
+  await look();
+  await runSql(database, "update dataset_state set current = $1", [a]);
+  assert.equal((await look()).currentVersion(), a);
 });
 
 test("of two that publish at once one is refused, and names what became current meanwhile", async (t) => {
