@@ -229,9 +229,7 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
   /** Readings of changes, one after another, because the connection does one thing at a time. */
   let readings: Promise<unknown> = started.promise;
   /** Reading that has not begun yet; null if there is none. */
-  let nextReading: Promise<boolean> | null = null;
-  /** Reading that fails because the one before it did, so that nobody waits for two failures; null if there is none. */
-  let futileReading: Promise<boolean> | null = null;
+  let nextReading: Promise<boolean | null> | null = null;
 
   const setFault = onNews(onFault);
   const learn = (known: Map<string, KnownKey>, rows: readonly KeyRow[]) => {
@@ -254,11 +252,10 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
     else if (accounts.length > 0) learn(keys, await source.ofAccounts(accounts));
     seen = count;
   };
-  /** Reads changes, over a new connection if the last one was lost. Returns false if that fails, or after `close`. */
-  const read = async (): Promise<boolean> => {
-    const isFutile = nextReading === futileReading;
+  /** Reads changes, over a new connection if the last one was lost. Returns true unless that fails, or after `close`. */
+  const read = async (before: unknown): Promise<boolean | null> => {
     nextReading = null;
-    if (isClosed || isFutile) return false;
+    if (isClosed || before === false) return null;
     try {
       if (source.isOver) {
         source = await connect(() => void look());
@@ -269,13 +266,13 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
       setFault(null);
       return true;
     } catch (error) {
-      futileReading = nextReading;
       if (!isClosed) setFault(error as Error);
-      return false;
+      // A reading that waits fails too, and returns null. Nobody waits for two failures.
+      return nextReading === null ? null : false;
     }
   };
   /** Returns the reading that begins next. It sees everything that has been committed so far. */
-  const look = (): Promise<boolean> => {
+  const look = (): Promise<boolean | null> => {
     if (nextReading === null) readings = nextReading = readings.then(read);
     return nextReading;
   };
@@ -297,7 +294,7 @@ export async function openSharedKeys({ connect, onFault }: SharedKeysOptions): P
       if (known !== undefined) return known;
       if (source.isOver) throw storeDown();
       return look().then((isRead) => {
-        if (!isRead) throw storeDown();
+        if (isRead !== true) throw storeDown();
         return keys.get(digest);
       });
     },
