@@ -4,6 +4,7 @@
  * backup stay revoked, unless `--undo-revocations` is given.
  */
 import { createReadStream, statSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Ending } from "#backups/endings.ts";
 import type { Restored } from "#backups/restore.ts";
 import type { Archive } from "#backups/unpack.ts";
@@ -80,8 +81,10 @@ const writeOut = (bytes: Buffer) =>
   });
 
 function fileFault(error: unknown, file: string): unknown {
-  const { code, syscall, path = file } = error as NodeJS.ErrnoException;
+  const { code, syscall, path: found = file } = error as NodeJS.ErrnoException;
   if (syscall === undefined) return error;
+  // A backup is written in a folder beside FILE.
+  const path = found.startsWith(`${resolve(file)}.tmp-`) ? file : found;
   return new CommandFault(
     isNoRoom(error) ? exitCodes.diskFull : exitCodes.usage,
     path === placeOf(standard)

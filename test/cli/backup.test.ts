@@ -147,9 +147,9 @@ test("backup replaces no folder and no pipe", async (t) => {
 test("what cannot be backed up soundly is not, and no file is left behind", async (t) => {
   const { dataDir, file, place, refusal } = await folders(t);
   const nowhere = join(place, "none", "backup.tar");
-  assert.match(
+  assert.equal(
     await refusal(exitCodes.usage, "backup", nowhere),
-    /No backup was made, because .*none.* \(ENOENT\)/,
+    `error: No backup was made, because ${nowhere} cannot be used (ENOENT). Make sure that its folder exists and give this user access to it, or choose another place for the backup.\n`,
   );
   assert.match(
     await allCommands(temporaryFolder(t)).refusal(exitCodes.conflict, "backup", file),
