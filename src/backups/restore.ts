@@ -5,12 +5,13 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  realpathSync,
   rmSync,
   statSync,
 } from "node:fs";
 import { join } from "node:path";
 import { openCatalogue } from "#datasets/catalogue.ts";
-import { DatasetFault } from "#datasets/dataset-fault.ts";
+import { DatasetFault, readIfThere } from "#datasets/dataset-fault.ts";
 import { openFolderStore } from "#datasets/store.ts";
 import { addSuppression } from "#datasets/suppressions.ts";
 import { withdraw } from "#datasets/withdraw.ts";
@@ -92,6 +93,7 @@ export async function restoreBackup(order: FolderOrder): Promise<Restored> {
     const fresh = join(draft, newFolder);
     const prepared = await prepare(order, fresh);
     addWhatStays(prepared, dataDir, fresh);
+    refuseMountPoints(readdirSync(fresh).map((name) => join(realpathSync(dataDir), name)));
     if (isTrial) return { ...(await readBack(prepared, fresh, dataDir, now)), replaced: null };
     settle(draft, dataDir);
     decide(dataDir);
@@ -117,6 +119,16 @@ const presentNames = (dataDir: string): string[] =>
       ? readdirSync(join(dataDir, name)).length > 0
       : stats !== undefined;
   });
+
+/** Refuses to replace what the system does not let a process rename. Outside Linux it is not known beforehand. */
+function refuseMountPoints(paths: readonly string[]): void {
+  const mounts = readIfThere("/proc/self/mounts") ?? "";
+  const mounted = paths.find((path) => mounts.includes(` ${path.replaceAll(" ", "\\040")} `));
+  if (mounted !== undefined)
+    throw new BackupFault(
+      `${mounted} is a mount point, which a restore cannot replace. Nothing was changed. Unmount it, or restore into another folder with --to.`,
+    );
+}
 
 /** Manifest and facts of an unpacked backup, and the present facts for comparison. */
 type Prepared = Awaited<ReturnType<typeof prepare>>;

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
 import fs, {
   chownSync,
   existsSync,
@@ -172,6 +173,21 @@ test("a folder with data is left alone unless it is said, and is kept aside then
   assert.deepEqual(await keyStates(replaced!), { ...allActive, later: "active" });
   const second = await restore(dataDir, file, { mayReplace: true });
   assert.equal(second.replaced, join(dataDir, "replaced-20261121T120001Z"));
+});
+
+test("where it would replace a mount point, a restore is refused before anything is changed", async (t) => {
+  const { dataDir, file } = await backedUp(t);
+  const folder = join(dataDir, "datasets");
+  if (spawnSync("mount", ["--bind", folder, folder]).status !== 0)
+    return t.skip("this user cannot mount a folder");
+  using _mount = { [Symbol.dispose]: () => execFileSync("umount", [folder]) };
+  for (const isTrial of [true, false])
+    await assert.rejects(restore(dataDir, file, { mayReplace: true, isTrial }), {
+      message: `${folder} is a mount point, which a restore cannot replace. Nothing was changed. Unmount it, or restore into another folder with --to.`,
+    });
+  assert.ok(!namesBelow(dataDir).some((name) => name.startsWith(".restore")));
+  await backup(dataDir, `${file}.control`, true);
+  await restore(dataDir, `${file}.control`, { mayReplace: true });
 });
 
 test("keys revoked and accounts suspended after the backup stay so, and work again only if that is said", async (t) => {
