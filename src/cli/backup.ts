@@ -4,7 +4,6 @@
  * backup stay revoked, unless `--undo-revocations` is given.
  */
 import { createReadStream, statSync } from "node:fs";
-import { resolve } from "node:path";
 import type { Ending } from "#backups/endings.ts";
 import type { Restored } from "#backups/restore.ts";
 import type { Archive } from "#backups/unpack.ts";
@@ -83,8 +82,8 @@ const writeOut = (bytes: Buffer) =>
 function fileFault(error: unknown, file: string): unknown {
   const { code, syscall, path: found = file } = error as NodeJS.ErrnoException;
   if (syscall === undefined) return error;
-  // A backup is written in a folder beside FILE.
-  const path = found.startsWith(`${resolve(file)}.tmp-`) ? file : found;
+  // A backup is written in a folder of this name beside FILE.
+  const path = found.replace(/\.tmp-\w{6}(?:\/.*)?$/, "");
   return new CommandFault(
     isNoRoom(error) ? exitCodes.diskFull : exitCodes.usage,
     path === placeOf(standard)

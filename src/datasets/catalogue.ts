@@ -218,13 +218,8 @@ const draftFactsName = ".draft.json";
  */
 export function clearLeftovers(folder: string): void {
   settleDraft(folder);
-  clearDrafts(folder);
-  for (const name of readdirSync(folder)) if (unfinishedShape.test(name)) remove(folder, name);
-}
-
-/** Deletes what killed commands left of datasets that they were building. The caller holds the import lock. */
-export function clearDrafts(folder: string): void {
-  for (const name of readdirSync(folder)) if (name.startsWith(draftName)) remove(folder, name);
+  for (const name of readdirSync(folder))
+    if (name.startsWith(draftName) || unfinishedShape.test(name)) remove(folder, name);
 }
 
 /** Name pattern of temporary files that `replaceFile` leaves behind if its process is killed. */

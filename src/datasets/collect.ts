@@ -86,15 +86,13 @@ export async function collectSource({
   let alike: string[][];
   let blocked: ReadonlySet<Place> = new Set();
   do {
-    const { rejected, dropped } = ledger.settle(blocked);
-    for (const { place, fault } of rejected) rejections.add(place.file, place.line, [fault]);
+    const dropped = ledger.settle(blocked, rejections);
     if (dropped.size > 0)
       for (const kind of recordKinds)
         records[kind] = records[kind].filter(({ sourceId }) => !dropped.has(keyOf(kind, sourceId)));
     alike = alikeNames(records.gp, texts);
-    if (former === null) break;
-    const { removals } = ledger;
-    blocked = mergeInto(records, former, { removals, texts, rejections, absent });
+    const merge = { removals: ledger.removals, texts, rejections, absent };
+    if (former !== null) blocked = mergeInto(records, former, merge);
   } while (blocked.size > 0);
   const accepted = read - rejections.count;
   return { collected: { read, accepted, rejections, absent, alike }, records, isClaiming };
@@ -274,11 +272,10 @@ function openLedger(source: string, former: DraftRecords | null, withheldIds: Re
       return { faults, records };
     },
     /**
-     * Drops the lines at `blocked`, and lines that link to missing records until none is left. Then drops named GPs that
-     * no line refers to. May be called again for further blocked lines.
+     * Drops the lines at `blocked`, and rejects lines that link to missing records until none is left. Then drops named
+     * GPs that no line refers to. May be called again for further blocked lines. @returns keys of what was dropped.
      */
-    settle(blocked: ReadonlySet<Place>) {
-      const rejected: { place: Place; fault: RecordFault }[] = [];
+    settle(blocked: ReadonlySet<Place>, rejections: Rejections): ReadonlySet<string> {
       const dropped = new Set<string>();
       for (let before = Infinity; waiting.size < before;) {
         before = waiting.size;
@@ -286,7 +283,8 @@ function openLedger(source: string, former: DraftRecords | null, withheldIds: Re
           const missing = blocked.has(one.place) ? null : one.needs.find(isMissing);
           if (missing === undefined) continue;
           waiting.delete(one);
-          if (missing !== null) rejected.push({ place: one.place, fault: missingTarget(missing) });
+          const { file, line } = one.place;
+          if (missing !== null) rejections.add(file, line, [missingTarget(missing)]);
           for (const { kind, sourceId } of one.records) {
             places[kind].delete(sourceId);
             dropped.add(keyOf(kind, sourceId));
@@ -297,7 +295,7 @@ function openLedger(source: string, former: DraftRecords | null, withheldIds: Re
       const idle = new Set(unheld);
       for (const one of waiting) hold(one, idle);
       for (const id of idle) dropped.add(keyOf("gp", id));
-      return { rejected, dropped: dropped as ReadonlySet<string> };
+      return dropped;
     },
   };
 }
@@ -325,19 +323,14 @@ const missingTarget = ({ field, kind, id }: Need): RecordFault => ({
   reason: `names ${kind} '${id}', which this source does not have, or which was rejected`,
 });
 
-interface Merge {
+interface Merge extends Pick<CollectRequest, "texts">, Pick<Collected, "rejections" | "absent"> {
   removals: ReadonlyMap<string, Removal>;
-  texts: TextStore;
-  /** Receives lines with a blocked removal: one of a record that other records name. */
-  rejections: Rejections;
-  /** Receives lines with removals of records that do not exist. */
-  absent: Rejections;
 }
 
 /**
  * Adds the former records that the delivery neither replaces nor removes. Omits named GPs that lose their last link.
  * @param records accepted records of the delivery.
- * @returns the lines with a blocked removal. If there are any, it rejects them and adds nothing.
+ * @returns the lines with a blocked removal, of a record that others name. If there are any, adds only their rejections.
  */
 function mergeInto(
   records: DraftRecords,

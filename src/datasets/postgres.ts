@@ -1,7 +1,8 @@
 /** Keeps the datasets of several machines in PostgreSQL: a row for each dataset, and its file in parts of 1 MiB. */
 import { addAbortListener } from "node:events";
-import { rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
+import { join } from "node:path";
 import { type Publication, withAllStepCounts } from "#records/publication.ts";
 import {
   connectPostgres,
@@ -11,7 +12,7 @@ import {
   withSession,
 } from "#store/postgres.ts";
 import { postgresCodeOf, StoreFault } from "#store/store-fault.ts";
-import { type Catalogue, clearDrafts } from "./catalogue.ts";
+import { type Catalogue, draftName } from "./catalogue.ts";
 import { checkGeneration, type GenerationCheck } from "./check-generations.ts";
 import { type DatasetCache, type Kept, openCache, versionsToKeep } from "./dataset-cache.ts";
 import { DatasetFault, isCurrentDataset, noDataset, overtaken } from "./dataset-fault.ts";
@@ -291,7 +292,8 @@ export function openSharedStore(
       try {
         await remove(removeSql("(select version from dataset where is_added)"));
         await cache.removeGone(read);
-        clearDrafts(folder);
+        for (const name of readdirSync(folder))
+          if (name.startsWith(draftName)) rmSync(join(folder, name), { force: true });
       } catch (error) {
         await release();
         throw error;
