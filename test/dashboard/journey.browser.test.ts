@@ -134,3 +134,13 @@ test("in a browser a new key is copied by a button and is gone once its page is 
   // Asked of an element, which waits for a page that is still on its way.
   assert.deepEqual(keysIn(await page.locator("body").innerText()), []);
 });
+
+test("a filter that is chosen leaves the number of records in sight", async (t, chromium) => {
+  const settings = { BROWSE: "everyone", CONTACT: email };
+  const { service } = await openPages(t, { settings });
+  const page = await chromium.newPage();
+  await page.goto(`${service.url}/browse/gps`);
+  await page.getByRole("link", { name: "Multifamily" }).click();
+  await page.waitForURL("**#filters");
+  assert.ok((await page.locator("h1").boundingBox())!.y > 0);
+});
