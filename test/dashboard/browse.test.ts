@@ -90,6 +90,11 @@ test("over the cast", async (t) => {
     assert.equal(body.data.length, 1);
   });
 
+  await t.test("from beyond the end one click leads back to the last records", async () => {
+    const { text } = await user.get("/browse/gps?limit=4&offset=500");
+    assert.match(text, /href="\?limit=4&amp;offset=6" rel="prev"/);
+  });
+
   await t.test("a chip removes its value alone, and one link removes all", async () => {
     const query = "?market=Dallas%2C+TX&market=Winston-Salem%2C+NC&tag=qof&sort=-aum_usd";
     const { text } = await user.get(`/browse/gps${query}`);

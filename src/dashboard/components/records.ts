@@ -418,7 +418,7 @@ export function pageSteps(
     <span
       >${grouped(Math.min(offset + 1, last))}–${grouped(last)} of ${grouped(total)} ${choice}</span
     >
-    ${step("Previous", "prev", Math.max(0, offset - limit), offset > 0)}
+    ${step("Previous", "prev", Math.max(0, Math.min(offset, total) - limit), offset > 0)}
     ${step("Next", "next", offset + limit, last < total)}
   </nav>`;
 }

@@ -60,7 +60,6 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
   const page = changes.slice(offset, offset + rowsOfPage);
   const told = await tellChanges(model, reader, page, isMember);
   const columns = columnsOf(asked, listed);
-  const steps = { offset, limit: rowsOfPage, total: changes.length };
   return accountPage(request, {
     title: "Changes",
     main: html`<div class="record changes">
@@ -76,7 +75,7 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
             title: "What changed",
             aside: view && viewTitle(view),
             body: html`${kindTabs(asked, all)} ${changeTable(told)}
-            ${pageSteps(steps, (to) => hrefWith(asked, { offset: String(to) }))}`,
+            ${pageSteps({ offset, limit: rowsOfPage, total: changes.length }, (to) => hrefWith(asked, { offset: String(to) }))}`,
           })}
         </div>
         <div>
