@@ -77,8 +77,8 @@ function objectionsTo(filing: FormD): Objection {
     if (says("family", firm)) return "it holds a family's property";
     const clauses = role.split(/[,;/&]|\band\b/i);
     if (!clauses.some((clause) => isLeading(clause) && !says("serving", clause))) {
-      if (says("serving", role)) return `it only provides a service: "${role}"`;
-      if (says("owning", role)) return `it is only an owner: "${role}"`;
+      if (says("serving", role)) return `it only provides a service: ${role}`;
+      if (says("owning", role)) return `it is only an owner: ${role}`;
       if (says("professional", firm)) return "its name is that of a law or accounting firm";
     }
     return filing.issuers.some(({ name }) => isDealOnly(firm, name, isFund)) ? dealOnly : null;

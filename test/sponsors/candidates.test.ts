@@ -131,7 +131,7 @@ test("a firm that only serves, sells or owns is refused", () => {
   const as = (role: string) => says(`Officer of Ash Group LLC, ${role}`);
   for (const [role, why] of [
     ["the administrative manager of the Issuer", /only provides a service/],
-    ["as agent of the Issuer", /only provides a service/],
+    ["as agent of the Issuer", /only provides a service: agent of Issuer$/],
     ["the property manager", /only provides a service/],
     ["a member of the Issuer", /only an owner/],
   ] as const) {
