@@ -155,6 +155,7 @@ function openHouses(
 
   const find = (id: string) => houseUnder(keyOf(id));
 
+  const isClustered = (one: PlacedVehicle) => evidenceOf.get(one)!.basis === "cluster";
   const firmsOf = (some: readonly PlacedVehicle[]): string[] =>
     some.map((vehicle) => evidenceOf.get(vehicle)!.firm);
 
@@ -234,7 +235,9 @@ function openHouses(
           name:
             house.name ??
             (adviser ? readable(adviser.name) : mostFrequent(firmsOf(own).map(baseName))),
-          legalName: adviser?.legalName ?? mostFrequent(firmsOf(own)),
+          // The common first words of vehicles' names are nobody's legal name.
+          legalName:
+            adviser?.legalName ?? (own.every(isClustered) ? null : mostFrequent(firmsOf(own))),
           crds,
           vehicles: own,
           evidence: adviser ? null : bestOf(own.map((vehicle) => evidenceOf.get(vehicle)!)),
@@ -292,7 +295,7 @@ function joinClusters(
       const { accession, name } = vehicle.filings.at(-1)!;
       const evidence = candidateOf(accession, {
         basis: "cluster",
-        field: "RELATEDPERSONS",
+        field: "ENTITYNAME",
         text: name,
         firm,
         why: "it shares an address and a person with other vehicles of the firm",

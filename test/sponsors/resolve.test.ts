@@ -115,9 +115,12 @@ test("a vehicle that nothing names joins the one GP with which it shares an addr
 
 test("vehicles that share an address, a person and the first words of their names are those of a GP", () => {
   const of = (cik: number, name: string) => formD({ cik, name, address: "a", persons: [officer] });
-  const { links } = resolved({
+  const { links, gps, entries } = resolved({
     forms: [of(1, "Harbor Yield Elm LLC"), of(2, "Harbor Yield Oak LLC")],
   });
+  assert.equal(gps[0]!.legalName, null);
+  const { field, text } = entries[0]!.evidence![0]!;
+  assert.deepEqual([field, text], ["ENTITYNAME", "Harbor Yield Elm LLC"]);
   assert.deepEqual(links, [
     ["cik:0000000001", "Harbor Yield", "cluster"],
     ["cik:0000000001", "Harbor Yield", "cluster"],
