@@ -62,21 +62,14 @@ def read_export(copy):
 
 
 def read_pages(copy):
-    named = {}
-    def take(kind, listing):
+    listings = client.all_gps(), client.principals(), client.signals(), client.projects()
+    for kind, listing in zip(KINDS, listings):
         for page in listing.pages():
             copy.version = copy.version or page.meta["dataset_version"]
             if copy.version != page.meta["dataset_version"]:
                 raise Again("The dataset changed.")
             for record in page.data:
-                named.update((gp["id"], True) for gp in record.get("gps", []))
                 copy.put(kind, record)
-    take("principal", client.principals())
-    take("signal", client.signals())
-    take("project", client.projects())
-    # A GP that no record names is found by its name alone, and so is missing here; exports have every one.
-    for id in named:
-        take("gp", client.gps(gp_name=id))
 
 
 def follow(copy):

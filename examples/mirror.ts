@@ -61,22 +61,17 @@ async function fromExport(copy: Copy): Promise<void> {
 }
 
 async function fromPages(copy: Copy): Promise<void> {
-  const named = new Set<string>();
   const take = async (kind: string, pages: AsyncIterable<{ data: any[]; meta: any }>) => {
     for await (const { data, meta } of pages) {
       copy.version ||= meta.dataset_version;
       if (copy.version !== meta.dataset_version) throw new Again("The dataset changed.");
-      for (const record of data) {
-        for (const { id } of record.gps ?? []) named.add(id);
-        copy.put(kind, record);
-      }
+      for (const record of data) copy.put(kind, record);
     }
   };
+  await take("gp", client.allGps().pages());
   await take("principal", client.principals().pages());
   await take("signal", client.signals().pages());
   await take("project", client.projects().pages());
-  // A GP that no record names is found by its name alone, and so is missing here; exports have every one.
-  for (const id of named) await take("gp", client.gps({ gp_name: id }).pages());
 }
 
 /** Reports whether steps lead from the copy to what is served, and fit. Takes them, and spoils the copy where not. */
