@@ -171,10 +171,7 @@ const documentColumns = "position, id, updated_at, own_length, octet_length(docu
 /** A stored document in the bytes of a batch. */
 interface StoredDocument {
   bytes: Buffer;
-  /**
-   * The bytes, one character each. All text that is searched for is ASCII, and in UTF-8 no other character has ASCII
-   * bytes.
-   */
+  /** The bytes, one character each. Only ASCII is searched for, and in UTF-8 no other character has ASCII bytes. */
   characters: string;
   start: number;
   end: number;
@@ -200,10 +197,7 @@ function isPlaced(
   );
 }
 
-/**
- * Members that the display order compares first. Quotes within a string are escaped, so no string can look like a
- * member.
- */
+/** Members that the display order compares first. Quotes in a string are escaped, so none can look like a member. */
 const sortMembers = { signal: ',"date":"', other: ',"name":"' } as const;
 const [quote, backslash] = [0x22, 0x5c];
 

@@ -354,10 +354,7 @@ interface Share {
   readonly waiting: (() => void)[];
 }
 
-/**
- * Maximum number of one client's requests in a turn of the event loop: few, so that each client delays others only
- * briefly.
- */
+/** Maximum number of one client's requests in a turn of the event loop. Few, so that none delays others for long. */
 export const sharePerTurn = 2;
 
 /**

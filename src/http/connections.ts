@@ -223,10 +223,7 @@ const unread = new WeakSet<Socket>();
 /** Reports whether everything after the current request's headers is left unread. */
 export const isLeftUnread = (socket: Socket): boolean => unread.has(socket);
 
-/**
- * Leaves everything after the current request's headers unread, including the body. Discards it once the last response
- * is sent.
- */
+/** Leaves all after the current request's headers unread, even the body. Discards it once the last response is sent. */
 export function leaveUnread(socket: Socket): void {
   unread.add(socket);
   if (!socket.writableEnded) socket.pause();

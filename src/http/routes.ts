@@ -185,10 +185,7 @@ export const clientOf = ({ trustedProxies }: Config, request: IncomingMessage): 
   misplacedKey: () => misplacedKey(request),
 });
 
-/**
- * Returns the named headers that were sent. Node joins the values of a header that was sent several times, or keeps
- * the first.
- */
+/** Returns the named headers that were sent. Node joins the values of a repeated header, or keeps the first. */
 export function sentOnce<N extends string>(
   { headers }: IncomingMessage,
   names: readonly N[],

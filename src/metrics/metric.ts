@@ -91,10 +91,7 @@ export function openTally(
     name,
     type: "counter" as const,
     help,
-    /**
-     * Counts an event with a value for each label. Values must come from closed lists, because each combination is kept
-     * for ever.
-     */
+    /** Counts an event with a value for each label, from closed lists, because each combination is kept for ever. */
     add: (...values: readonly (string | number)[]) => void cellOf(values).value++,
     samples: () => cells,
   };

@@ -1,10 +1,7 @@
 /** The tables for accounts, keys and people, in `control.sqlite` or PostgreSQL. */
 import type { Kysely, Transaction } from "kysely";
 
-/**
- * Columns of a table, each with its SQL type and constraints. An entry `primary key` lists the columns of a composite
- * key.
- */
+/** Columns of a table, each with its SQL type and constraints. `primary key` lists the columns of a composite key. */
 type Columns = Readonly<Record<string, string>>;
 
 /** Types of values, by table and column. A column is nullable unless its SQL says otherwise. */

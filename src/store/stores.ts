@@ -137,10 +137,7 @@ export function nodeSqliteDialect(connection: DatabaseSync, file: string): Diale
   return dialect;
 }
 
-/**
- * Driver whose transactions take the write lock first. Otherwise a transaction that begins with a read may fail when it
- * first writes.
- */
+/** Driver whose transactions take the write lock first. One that begins with a read could fail at its first write. */
 class ImmediateDriver extends SqliteDriver {
   readonly #sqlite: DatabaseSync;
 

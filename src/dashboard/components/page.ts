@@ -13,10 +13,7 @@ interface AccountPage {
   main: Part;
 }
 
-/**
- * Parts of a request that a page shows. Only the services are there if the request was not read, or if answering it
- * failed.
- */
+/** Parts of a request that a page shows. Only the services are there if reading or answering it failed. */
 export type Shown = Pick<AccountRequest, "services"> &
   Partial<Pick<AccountRequest, "path" | "query" | "routes" | "signedIn">>;
 
