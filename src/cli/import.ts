@@ -115,7 +115,7 @@ const csv = command({
       "map",
     ),
   },
-  example: "import csv projects.csv --map examples/mappings/projects.json --source city",
+  example: "import csv projects.csv --map examples/mappings/san-francisco.json --source city",
   run: async ({ map, source, suggests, ...given }, context) => {
     if (suggests) return suggest(given, context);
     if (source === undefined) throw missingOption("--source <name>");

@@ -133,6 +133,7 @@ test("every command explains itself with --help, whose example it takes", async 
     const [, example = ""] = /\nExample:\n  gp-records (.*)$/.exec(help) ?? [];
     const words = example.replace(/ >.*/, "").match(/'[^']*'|\S+/g)!;
     const args = words.map((word) => word.replaceAll("'", ""));
+    for (const word of args) if (word.startsWith("examples/")) readFileSync(word);
     await program.parseAsync(args, { from: "user" });
     assert.equal(examples.at(-1), path.join(" "), example);
   };
