@@ -124,7 +124,8 @@ export function columnPlot(given: ColumnPlot): Html {
 const wordsOf = (values: readonly number[], series: readonly Series[], format: Format): string =>
   series.length === 1
     ? format(values[0]!)
-    : values.flatMap((n, i) => (n > 0 ? [`${format(n)} ${series[i]!.label}`] : [])).join(", ");
+    : values.flatMap((n, i) => (n > 0 ? [`${format(n)} ${series[i]!.label}`] : [])).join(", ") ||
+      "none";
 
 /** Pattern of the hue `hatched`, for all plots of a page. */
 export const hatching = html`<svg class="unseen" width="0" height="0" aria-hidden="true">

@@ -61,6 +61,7 @@ test("columns are as high as their numbers, and the table has every number but t
       { label: "Nov", values: [0, 0, 0, 0, 0, 0] },
     ],
   });
+  assert.match(markup, /<title>Nov: none<\/title>/);
   const drawn = elements(/<svg\s+class="chart.*?<\/svg>/s.exec(markup)![0], "rect");
   assert.deepEqual(
     drawn.flatMap((one) =>
