@@ -38,9 +38,10 @@ async function answer(numbered: NumberedBatch): Promise<void> {
   // Detaching frees the bytes at once. This thread makes so little garbage that the collector would free them far too
   // late.
   requests.bytes.transfer(0);
-  if (!isTidying) tidy(now);
-  const reply: WriterReply = { outcome, fault: fault ?? tidyFault };
-  port.postMessage(reply);
+  // What PostgreSQL cannot write, it can seldom remove. The fault of the write is told, and ends with it.
+  if (databaseUrl !== null && fault !== null) tidyFault = null;
+  else if (!isTidying) tidy(now);
+  port.postMessage({ outcome, fault: fault ?? tidyFault } satisfies WriterReply);
 }
 
 function close(): void {

@@ -166,14 +166,31 @@ test("a batch whose commit was not heard of, as the connection was cut after it 
   await writer.close();
 });
 
+const endUsage =
+  "select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = 'gp-records usage'";
+
+test("that PostgreSQL takes writes again is told without a further request", async (t) => {
+  const { postgres, url, open } = await openWorld(t);
+  const { writer, faults } = open();
+  const setReadOnly = async (value: string) => {
+    const setting = `default_transaction_read_only = ${value}`;
+    await runSql(postgres.url, `alter database records set ${setting}`);
+    await runSql(url, endUsage);
+  };
+  await setReadOnly("on");
+  writer.write(batchOf([request()]));
+  await eventually(() => assert.match(faults[0] ?? "", / takes no writes\. /));
+  await setReadOnly("off");
+  await eventually(() => assert.deepEqual(faults.slice(1), [null]));
+});
+
 test("words that a crash of PostgreSQL lost are stored again", async (t) => {
   const { url, open } = await openWorld(t);
   const { writer } = open();
   writer.write(batchOf([request()]));
   await writer.settled();
-  const end = "select pg_terminate_backend(pid, 5000) from pg_stat_activity";
   await runSql(url, "delete from word");
-  await runSql(url, `${end} where application_name = 'gp-records usage'`);
+  await runSql(url, endUsage);
   writer.write(batchOf([request({ requestId: "req_2", problem: "not-found" })]));
   await eventually(async () => assert.equal(await countIn(placeIn(url)), 2));
   const order = { account: 1, filter: { requestId: "req_2" }, limit: 1 };
