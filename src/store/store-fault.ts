@@ -156,7 +156,7 @@ export function postgresFault(error: unknown, place: string, setting = "DATABASE
     case "53100":
       return full(`The disk of ${place} is full. Free some space, then try again.`);
     case "25006":
-      return unusable(`${place} takes no writes. ${setting} must name a primary, not a standby.`);
+      return unusable(`${place} takes no writes. Enable them, or name a primary in ${setting}.`);
     case "28000":
     case "28P01":
     case "3D000":

@@ -511,7 +511,7 @@ suite("PostgreSQL as it may be set up", { skip: whyNoPostgres() ?? false }, () =
     await eventually(() => assert.ok(a.faults.length === 2), 60_000);
     assert.match(
       a.faults[1]!,
-      / takes no writes\. DATABASE_URL must name a primary, not a standby\. Until /,
+      / takes no writes\. Enable them, or name a primary in DATABASE_URL\. Until /,
     );
     await assert.rejects(openWithOutages(t, await server.openEngine()), / takes no writes\. /);
     await setReadOnly("off");
