@@ -246,22 +246,19 @@ test("over a few records", async (t) => {
     }
   });
 
-  await t.test(
-    "a former id leads to its GP, and an unknown one to a page that says so",
-    async () => {
-      const moved = await user.get("/browse/gps/gp_0123456789abcdef?tab=people");
-      assert.equal(moved.status, 308);
-      assert.equal(moved.headers.get("location"), `${pathOf("gp", "north")}?tab=people`);
-      for (const [path, heading] of [
-        ["/browse/gps/gp_fedcba9876543210", "There is no such GP"],
-        ["/browse/people/pr_fedcba9876543210", "There is no such person"],
-        ["/browse/projects/pj_fedcba9876543210", "There is no such project"],
-      ] as const) {
-        const page = await user.get(path);
-        assert.deepEqual([page.status, headingOf(page)], [404, heading]);
-      }
-    },
-  );
+  await t.test("a former id leads to its GP, an unknown one to a page that says so", async () => {
+    const moved = await user.get("/browse/gps/gp_0123456789abcdef?tab=people");
+    assert.equal(moved.status, 308);
+    assert.equal(moved.headers.get("location"), `${pathOf("gp", "north")}?tab=people`);
+    for (const [path, heading] of [
+      ["/browse/gps/gp_fedcba9876543210", "There is no such GP"],
+      ["/browse/people/pr_fedcba9876543210", "There is no such person"],
+      ["/browse/projects/pj_fedcba9876543210", "There is no such project"],
+    ] as const) {
+      const page = await user.get(path);
+      assert.deepEqual([page.status, headingOf(page)], [404, heading]);
+    }
+  });
 });
 
 test("a title leaves out the name that its page says, and stays a sentence", () => {

@@ -106,25 +106,22 @@ test("settings", async (t) => {
 test("closing and deleting", async (t) => {
   const service = await startService(t, { records: null });
 
-  await t.test(
-    "closing the account shows what will break first, and takes the password",
-    async () => {
-      const ada = await signedIn(service, { email, accountName: "Ada Ltd" });
-      await createKey(ada, { name: "nightly" });
-      const path = "/account/settings/close";
-      const page = await ada.get(path);
-      assert.match(page.text, /1 key of the account would be refused/);
-      assert.match(page.text, /nightly/);
-      assert.equal((await ada.submit(path, path, { password: "wrong" })).status, 403);
-      assert.equal((await ada.get("/account/keys")).status, 200);
-      const { location } = await ada.submit(path, path, { password });
-      assert.equal(location, "/account/settings?done=closed");
-      assert.equal((await ada.get("/account/settings")).status, 200);
-      const keys = await ada.get("/account/keys");
-      assert.equal(keys.status, 403);
-      assert.match(keys.text, /You are not a member of any account/);
-    },
-  );
+  await t.test("closing the account first shows what breaks, and takes the password", async () => {
+    const ada = await signedIn(service, { email, accountName: "Ada Ltd" });
+    await createKey(ada, { name: "nightly" });
+    const path = "/account/settings/close";
+    const page = await ada.get(path);
+    assert.match(page.text, /1 key of the account would be refused/);
+    assert.match(page.text, /nightly/);
+    assert.equal((await ada.submit(path, path, { password: "wrong" })).status, 403);
+    assert.equal((await ada.get("/account/keys")).status, 200);
+    const { location } = await ada.submit(path, path, { password });
+    assert.equal(location, "/account/settings?done=closed");
+    assert.equal((await ada.get("/account/settings")).status, 200);
+    const keys = await ada.get("/account/keys");
+    assert.equal(keys.status, 403);
+    assert.match(keys.text, /You are not a member of any account/);
+  });
 
   await t.test(
     "deleting oneself closes the account nobody else is in, and the address is free",
