@@ -125,6 +125,11 @@ test("over the cast", async (t) => {
     assert.equal(heading, "2 GPs in Boise, Dallas, Ogden, Provo or 2 more");
   });
 
+  await t.test("a plot of signals says that it leaves out the filter on signals", async () => {
+    const { text } = await user.get("/browse/gps?signal_type=other");
+    assert.match(text, /Signals of GPs that match the other filters by month and kind/);
+  });
+
   await t.test("what nothing has is named, with what is near it", async () => {
     const unknown = await user.get("/browse/gps?market=Dalas");
     assert.equal(headingOf(unknown), "0 GPs in Dalas");

@@ -156,6 +156,7 @@ function groupOfSignals(model: ReadModel): Uint8Array {
 export function signalsBy(view: View, unit: "month" | "quarter"): Part {
   const { kind, model, query } = view;
   const isOfGps = kind === "gp";
+  const whose = query.filter["signal"] ? "GPs that match the other filters" : "these GPs";
   const groups = getOrCompute(groupsOf, model, groupOfSignals);
   return histogram(view, {
     range: isOfGps ? "signal_date" : "date",
@@ -166,7 +167,7 @@ export function signalsBy(view: View, unit: "month" | "quarter"): Part {
     valueAt: model.numberAt("signal", "date"),
     seriesOf: (signal) => groups[signal]!,
     finding: lastTwo((sum) => (sum === 1 ? "signal" : "signals")),
-    measure: `Signals${isOfGps ? " of these GPs" : ""} by ${unit} and kind`,
+    measure: `Signals${isOfGps ? ` of ${whose}` : ""} by ${unit} and kind`,
     head: capital(unit),
     series: signalGroups,
   });
