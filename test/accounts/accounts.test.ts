@@ -28,26 +28,6 @@ async function openAccounts(t: TestContext) {
   return { control, create };
 }
 
-test("a new account has an id, a number of its own and the service's default quotas", async (t) => {
-  const { control, create } = await openAccounts(t);
-  const one = await create(" Acme Capital ");
-  const other = await create("Beta", { day: 5 });
-  assert.match(one.id, /^ac_[0-9a-z]{16}$/);
-  assert.deepEqual(one, {
-    number: one.number,
-    id: one.id,
-    name: "Acme Capital",
-    quotas: { minute: null, hour: null, day: null },
-    plan: null,
-    suspendedAt: null,
-    closedAt: null,
-    createdAt: "2026-11-21T12:00:00.000Z",
-  });
-  assert.notEqual(other.number, one.number);
-  assert.deepEqual(other.quotas, { minute: null, hour: null, day: 5 });
-  assert.deepEqual(await listAccounts(control), [one, other]);
-});
-
 test("two accounts never share a name, whatever the letter case, Unicode form or spaces around", async (t) => {
   const { create, control } = await openAccounts(t);
   const { id } = await create("Société Ünïted");
@@ -93,21 +73,6 @@ test("an unknown account is named, with the command that lists those there are",
   await assert.rejects(setQuotas(control, "Acme", { day: 1 }, noon), message);
   await assert.rejects(suspendAccount(control, "Acme", noon), message);
   await assert.rejects(resumeAccount(control, "Acme", noon), message);
-});
-
-test("each quota is set by itself and goes back to the default by itself", async (t) => {
-  const { control, create } = await openAccounts(t);
-  await create("Acme", { minute: 1, hour: 2, day: 3 });
-  assert.deepEqual((await setQuotas(control, "Acme", { hour: 20 }, noon)).quotas, {
-    minute: 1,
-    hour: 20,
-    day: 3,
-  });
-  assert.deepEqual((await setQuotas(control, "Acme", { minute: null, day: null }, noon)).quotas, {
-    minute: null,
-    hour: 20,
-    day: null,
-  });
 });
 
 test("a quota the limiter cannot count is refused by the name of its window", async (t) => {
@@ -189,22 +154,6 @@ test("a plan that accounts are on is not removed, and one that none is on is", a
   await closeAccount(control, { account: account.number, actor: "operator", now: noon });
   await remove();
   assert.deepEqual(await listPlans(control.database), []);
-});
-
-test("plans are listed by name with the number of accounts on each", async (t) => {
-  const { control, set, put } = await openPlans(t);
-  await set("silver", { day: 5 });
-  await set("gold", {});
-  await put("silver");
-  const [gold, silver] = await listPlans(control.database);
-  assert.deepEqual(gold, {
-    name: "gold",
-    quotas: { minute: null, hour: null, day: null },
-    changes: null,
-    accounts: 0,
-    createdAt: "2026-11-21T12:00:00.000Z",
-  });
-  assert.deepEqual([silver?.name, silver?.accounts, silver?.quotas.day], ["silver", 1, 5]);
 });
 
 test("a name or a quota that cannot be used, and a plan that is not there, are refused", async (t) => {

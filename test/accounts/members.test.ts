@@ -181,16 +181,6 @@ test("an older invitation brings nobody back who was removed or left", async (t)
   assert.deepEqual(await roles(), ["ada@example.com owner", "bob@example.com member"]);
 });
 
-test("an owner renames the account, to a name that nobody has", async (t) => {
-  const { control, ada, signUp, change } = await openAccount(t);
-  await signUp("bob@example.com");
-  await assert.rejects(renameAccount(control, { ...change, name: "BOB" }), faultOf("conflict"));
-  await renameAccount(control, { ...change, name: "ADA" });
-  const { name, id } = await renameAccount(control, { ...change, name: "Analysts" });
-  assert.equal(name, "Analysts");
-  assert.equal(id, ada.accountId);
-});
-
 test("a session ends after 12 hours without a request", async (t) => {
   const { control, signUp } = await openPeople(t);
   const { sessionToken } = await signUp("ada@example.com");

@@ -14,29 +14,11 @@ import {
   makeLink,
   useLink,
 } from "#accounts/one-time-links.ts";
-import { findSession, forgetOld } from "#accounts/sessions.ts";
+import { forgetOld } from "#accounts/sessions.ts";
 import type { LinkKind } from "#store/control-tables.ts";
 import { day, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
 import { faultOf, openPeople } from "../support/people.ts";
-
-test("a link makes the person, an account of theirs and a session, in one step", async (t) => {
-  const { control, askFor, complete } = await openPeople(t);
-  const { token, isKnown } = await askFor("Ada@Example.com");
-  assert.equal(isKnown, false);
-  assert.equal(
-    await control.database.selectFrom("person").selectAll().executeTakeFirst(),
-    undefined,
-  );
-  const { person, sessionToken, accountId } = await complete(token);
-  assert.match(person.id, /^pe_[0-9a-z]{16}$/);
-  assert.equal(person.email, "Ada@Example.com");
-  const user = await findSession(control, sessionToken, noon);
-  assert.deepEqual(user?.person, person);
-  assert.equal(user?.account?.id, accountId);
-  assert.equal(user?.account?.name, "Ada");
-  assert.equal(user?.account?.role, "owner");
-});
 
 test("two sign-ups of one address at the same instant make one person and one account", async (t) => {
   const { control, askFor, complete } = await openPeople(t);

@@ -121,6 +121,7 @@ const walks: Record<string, Step[]> = {
       /^Created the account 'Gamma' \(ac_\) on the plan 'silver' with the plan's quota per minute, the plan's quota per hour and 8 requests per day\./,
     ],
     ["plans set most --per-day 1000000", /1,?000,?000 requests per day/],
+    ["plans list", /\ndefault .* 0 \S+\nmost .* 0 \S+\nsilver 9 .* 2 \S+\n$/],
   ],
   "keys are made, listed, rotated and revoked, and a key is shown once": [
     ["accounts create --name Acme", /^Created/],

@@ -18,7 +18,8 @@ test("settings", async (t) => {
     await service.newKey();
     const rename = (name: string) =>
       ada.submit("/account/settings", "/account/settings/name", { name });
-    assert.equal((await rename("Ada & <Co>")).location, "/account/settings?done=name");
+    for (const name of ["ADA LTD", "Ada & <Co>"])
+      assert.equal((await rename(name)).location, "/account/settings?done=name");
     const { text } = await ada.get("/account/settings?done=name");
     assert.match(text, /The account Ada &amp; &lt;Co&gt;/);
     assert.match(text, /role="status"[^>]*>The account has been renamed/);
@@ -84,6 +85,7 @@ test("settings", async (t) => {
       for (const [fields, status] of [
         [{ present: "wrong", next }, 403],
         [{ present: password, next: "short" }, 400],
+        [{ present: password, next: own.toUpperCase() }, 400],
       ] as const)
         assert.equal((await ada.submit(path, path, fields)).status, status);
       mail.messages.length = 0;

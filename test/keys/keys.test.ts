@@ -1,7 +1,4 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { createAccount, suspendAccount } from "#accounts/accounts.ts";
 import { leaveAccount } from "#accounts/members.ts";
 import {
@@ -19,18 +16,6 @@ import { makeToken } from "#store/random-text.ts";
 import { controlWithAccount, day, hour, noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
 import { faultOf, openPeople } from "../support/people.ts";
-
-test("a key is issued once and stored only as its digest", async (t) => {
-  const { dataDir, control, issue } = await controlWithAccount(t);
-  const issued = await issue();
-  const stored = await control.database.selectFrom("api_key").selectAll().executeTakeFirstOrThrow();
-  assert.deepEqual(Buffer.from(stored.digest), createHash("sha256").update(issued.key).digest());
-  assert.equal(stored.hint, issued.key.slice(0, 8));
-  const secret = issued.key.slice(8);
-  for (const file of readdirSync(dataDir))
-    assert.ok(!readFileSync(join(dataDir, file)).includes(secret), `the key stands in ${file}`);
-  assert.ok(!JSON.stringify(await listKeys(control, { now: noon })).includes(secret));
-});
 
 test("a list shows the state of every key, of one account or of all", async (t) => {
   const { control, account, issue } = await controlWithAccount(t);
@@ -64,42 +49,7 @@ test("a revoked key keeps its row and the time of its first revocation", async (
   assert.equal(listed?.revokedAt, first);
 });
 
-test("a key of no such id is named in the error, but never a key that was given for its id", async (t) => {
-  const { control, issue } = await controlWithAccount(t);
-  const { key } = await issue();
-  await assert.rejects(
-    revokeKey(control, "key_nothing", noon),
-    /No key has the id 'key_nothing'.*keys list/,
-  );
-  await assert.rejects(
-    revokeKey(control, key, noon),
-    (error: Error) => !error.message.includes(key.slice(8)),
-  );
-});
-
-test("a key must have a name that can be shown", async (t) => {
-  const { issue } = await controlWithAccount(t);
-  await assert.rejects(issue({ name: " " }), /name of the key must not be empty/);
-});
-
 const at = (time: number) => new Date(time).toISOString();
-
-test("a rotation makes a second key on the same account and ends the old one after the overlap", async (t) => {
-  const { control, account, issue } = await controlWithAccount(t);
-  const { id } = await issue({ name: "web" });
-  const rotation = await rotateKey(control, {
-    id,
-    overlapMilliseconds: 24 * hour,
-    now: noon + hour,
-  });
-  assert.equal(rotation.oldExpiresAt, at(noon + 25 * hour));
-  assert.equal(rotation.issued.account, account.id);
-  assert.equal(rotation.issued.name, "web");
-  assert.equal(rotation.issued.expiresAt, null);
-  const [old] = (await listKeys(control, { now: noon })).filter((key) => key.id === id);
-  assert.equal(old?.expiresAt, rotation.oldExpiresAt);
-  assert.equal(old?.replacedBy, rotation.issued.id);
-});
 
 test("the new key is given as long a life as the old one was, whose own is never lengthened, and is a demo's like it", async (t) => {
   const { control, issue } = await controlWithAccount(t);
@@ -136,7 +86,7 @@ test("a key that is revoked, expired or rotated already is not rotated, and the 
   const rotated = await issue();
   const { issued } = await rotate(rotated.id);
   await assert.rejects(rotate(rotated.id), new RegExp(`Rotate '${issued.id}'`));
-  await assert.rejects(rotate("key_nothing"), /No key has the id 'key_nothing'/);
+  await assert.rejects(rotate("key_nothing"), /No key has the id 'key_nothing'.*keys list/);
   assert.equal((await listKeys(control, { now: noon })).length, 4);
 });
 
