@@ -78,30 +78,6 @@ test("asking for a new password of an address of nobody's stores nothing of it",
   assert.ok(!JSON.stringify(rows).includes("eve@"));
 });
 
-test("an address is changed by the link to the new one, and links to the old one end", async (t) => {
-  const people = await openPeople(t);
-  const { control, passwords, signUp, client, tryIn } = people;
-  const { person } = await signUp("ada@example.com");
-  const old = await requestLink(control, "reset", {
-    address: "ada@example.com",
-    client: client(),
-    now: noon,
-  });
-  const order = { person: person.id, password: goodPassword, now: noon };
-  const { token, isKnown } = await requestAddressChange(control, passwords, {
-    ...order,
-    address: "Countess@example.com",
-  });
-  assert.equal(isKnown, false);
-  await tryIn("ada@example.com", goodPassword);
-  const changed = await completeAddressChange(control, { token, now: noon });
-  assert.equal(changed.person.email, "Countess@example.com");
-  assert.equal(changed.formerEmail, "ada@example.com");
-  await tryIn("countess@example.com", goodPassword);
-  await assert.rejects(tryIn("ada@example.com", goodPassword), faultOf("refused"));
-  await assert.rejects(resetIn(people)(old.token), LinkFault);
-});
-
 test("an address that somebody has, or takes meanwhile, is not given to another; one's own may be written another way", async (t) => {
   const { control, passwords, signUp } = await openPeople(t);
   const ada = await signUp("ada@example.com");

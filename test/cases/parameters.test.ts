@@ -219,6 +219,10 @@ async function queryNameCases(it: CaseOf, { port, key }: TestService): Promise<v
     assert.deepEqual(await faults(`/fetch-gp?gp_name=kkr&${"a=&".repeat(2000)}`), [
       "a unknown_parameter",
     ]);
+    const long = "n".repeat(80);
+    assert.deepEqual(await faults(`/fetch-gp?gp_name=kkr&${long}=`), [
+      `${long.slice(0, 50)}… unknown_parameter`,
+    ]);
     const names = Array.from({ length: 1500 }, (_, i) => i.toString(36));
     const answer = await get(`/fetch-gp?gp_name=kkr&${names.join("&")}`);
     const listedFaults = names.slice(0, 20).map((name) => `${name} unknown_parameter`);

@@ -38,6 +38,9 @@ test("settings", async (t) => {
     async () => {
       const path = "/account/settings/address";
       const next = "lovelace@example.org";
+      await openUser(service).post("/account/forgot", { email });
+      const reset = await mail.linkTo(email);
+      mail.messages.length = 0;
       const wrong = await ada.submit(path, path, { email: next, password: "wrong" });
       assert.equal(wrong.status, 403);
       assert.match(wrong.text, /value="lovelace@example\.org"/);
@@ -54,6 +57,7 @@ test("settings", async (t) => {
       assert.match((await ada.get("/account/settings")).text, /ada@example\.org/);
       const { location } = await ada.submit(link, "/account/link");
       assert.equal(location, "/account/settings?done=address");
+      assert.equal((await ada.get(reset)).status, 404);
       assert.match((await ada.get("/account/settings")).text, /lovelace@example\.org/);
       const former = await mail.messageTo(email);
       assert.equal(former.headers["subject"], "Your e-mail address was changed");

@@ -17,7 +17,6 @@ import {
   currentOf,
   importOn,
   prunedOf,
-  pruneOn,
   published,
   publishOn,
   stageOn,
@@ -94,19 +93,6 @@ test("the newest stay and the older ones go with both their files", async (world
     "current",
   ]);
   assert.deepEqual(await prunedOf(world, { keep: 2 }), []);
-});
-
-test("what cannot be removed is told and keeps nothing else from being removed", async (world) => {
-  const all = await published(world, 4);
-  const path = world.catalogue.pathOf(all[0]!);
-  rmSync(path);
-  mkdirSync(join(path, "not-empty"), { recursive: true });
-  const { removed, failures } = await pruneOn(world, 30);
-  const versions = failures.map(({ version }) => version);
-  assert.deepEqual(versions, [all[0]]);
-  assert.match(failures[0]!.error.message, /directory/);
-  const found = removed.map(({ version }) => version);
-  assert.deepEqual(found, all.slice(1, 3));
 });
 
 test("nothing is pruned while the pointer names nothing that is there", async (world) => {

@@ -212,14 +212,6 @@ test("where what was served before is gone, roll back goes to the youngest that 
   assert.equal(await backOn(world, 4), first);
 });
 
-test("a dry run tells what would go and deletes nothing", async (world) => {
-  const all = await published(world, 3);
-  const files = filesOf(world.catalogue);
-  assert.deepEqual(await prunedOf(world, { isDryRun: true }), all.slice(0, 2));
-  assert.deepEqual(filesOf(world.catalogue), files);
-  assert.deepEqual(await versionsOf(world), all);
-});
-
 test("the current dataset stays however old it is", async (world) => {
   const all = await published(world, 4);
   for (const _ of [1, 2, 3]) await backOn(world, 5);

@@ -17,9 +17,8 @@ import { failedKeys, openKeyedLimit } from "#limits/keyed-limit.ts";
 import { openMemoryCounters } from "#limits/memory-counters.ts";
 import { quotaProblem } from "#limits/quota-problem.ts";
 import { fetches } from "#operations/fetches.ts";
-import { type Format, json } from "#operations/formats.ts";
+import { json } from "#operations/formats.ts";
 import { operations } from "#operations/index.ts";
-import { gpFilters, type Operation } from "#operations/operation.ts";
 import { Problem } from "#problems.ts";
 import { cast } from "../support/cast.ts";
 import { modelOf } from "../support/dataset.ts";
@@ -40,35 +39,21 @@ const account: LiveKey = {
   isDemo: false,
 };
 
-interface More {
-  operation?: Operation;
-  caller?: Caller;
-  format?: Format;
-}
-
 async function openTestGateway(
   t: TestContext,
   otherwise: Partial<GatewayDependencies & ReadDependencies> = {},
 ) {
   const clock = fixedClock();
   const model = await modelOf(t, cast);
-  const steps: string[] = [];
-  const counters = openMemoryCounters(clock);
   const gateway = openGateway({
     accountUrl: null,
     isSignUpOpen: false,
     verifyKey() {
       throw new Problem("api-key-invalid", "No.", { reason: "unknown" });
     },
-    noteKeyUse: () => void steps.push("key"),
+    noteKeyUse() {},
     failedKeys: openKeyedLimit([failedKeys], clock),
-    counters: {
-      take(number, quotas) {
-        steps.push("quota");
-        return counters.take(number, quotas);
-      },
-      look: counters.look,
-    },
+    counters: openMemoryCounters(clock),
     ...otherwise,
   });
   const answers = openOperations({
@@ -76,51 +61,22 @@ async function openTestGateway(
     pageSizeMax: readConfig({}).pageSizeMax,
     publicUrl: null,
     cache: openAnswerCache(1024 * 1024),
-    model() {
-      steps.push("dataset");
-      return model;
-    },
+    model: () => model,
     ...otherwise,
   });
-  const ask = (
-    text: string,
-    { operation = fetches.gp, caller = { key: account, client: nobody }, format = json }: More = {},
-  ) =>
-    gateway.counted({ caller }, () => {
-      steps.push("format");
-      return answers.find(operation, text, format);
-    });
-  return { gateway, ask, steps };
+  const ask = (text: string, caller: Caller = { key: account, client: nobody }) =>
+    gateway.counted({ caller }, () => answers.find(fetches.gp, text, json));
+  return { gateway, ask };
 }
 
 type Answered = Outcome<SentBody>;
-const resultOf = async (outcome: Answered | Promise<Answered>) => (await outcome).result;
 const codeOf = (result: Answered["result"]) =>
   result.kind === "problem" ? result.problem.code : result.kind;
-
-test("a question is checked in the order of the contract, and what is refused looks no further", async (t) => {
-  const { ask, steps } = await openTestGateway(t);
-  assert.equal(codeOf(await resultOf(ask("gp_name=kkr"))), "answer");
-  assert.deepEqual(steps.splice(0), ["key", "quota", "format", "dataset"]);
-  assert.equal(codeOf(await resultOf(ask("limit=0"))), "invalid-parameters");
-  assert.deepEqual(steps.splice(0), ["key", "quota", "format"]);
-  assert.equal(codeOf(await resultOf(ask("gp_name=kkr"))), "quota-exceeded");
-  assert.deepEqual(steps.splice(0), ["key", "quota"]);
-  const wrong = new Problem("api-key-invalid", "No.", { reason: "unknown" });
-  for (const [key, code] of [
-    [null, "api-key-missing"],
-    [wrong, "api-key-invalid"],
-  ] as const) {
-    const refused = ask("gp_name=kkr", { caller: { key, client: nobody } });
-    assert.equal(codeOf(await resultOf(refused)), code);
-    assert.deepEqual(steps.splice(0), []);
-  }
-});
 
 test("who sends no key is told how to get one here", async (t) => {
   const told = async (service: Partial<GatewayDependencies>) => {
     const { ask } = await openTestGateway(t, service);
-    const { result } = await ask("gp_name=kkr", { caller: { key: null, client: nobody } });
+    const { result } = await ask("gp_name=kkr", { key: null, client: nobody });
     return result.kind === "problem" ? result.problem.message : "";
   };
   const accountUrl = "https://gp.example/account";
@@ -129,34 +85,6 @@ test("who sends no key is told how to get one here", async (t) => {
   assert.match(
     await told({ accountUrl, isSignUpOpen: true }),
     /sign up at https:\/\/gp\.example\/account\/sign-up and create one\.$/,
-  );
-});
-
-test("a declared filter reaches the search, the links and the entity tag", async (t) => {
-  const operation: Operation = {
-    ...fetches.signal,
-    filters: { ...fetches.signal.filters, type: { ...gpFilters.tag, condition: "type" } },
-  };
-  const { ask } = await openTestGateway(t, { operations: [operation] });
-  const answerTo = async (text: string) => {
-    const key = { ...account, quotas: { ...account.quotas, minute: 9 } };
-    const caller = { key, client: nobody };
-    const result = await resultOf(ask(text, { operation, caller }));
-    assert.ok(result.kind === "answer", codeOf(result));
-    return result.answer;
-  };
-  const tags = new Set<string>();
-  const totals: number[] = [];
-  for (const text of ["", "type=other", "type=new_offering", "type=new_offering&type=other"]) {
-    const { tag, body } = await answerTo(text);
-    tags.add(tag);
-    totals.push(JSON.parse(body.toString()).pagination.total);
-  }
-  assert.equal(tags.size, 4);
-  assert.deepEqual(totals, [5, 4, 1, 5]);
-  assert.match(
-    (await answerTo("type=other&gp_name=kkr")).headers,
-    /^link: <\/fetch-signals\?gp_name=kkr&type=other&limit=20&offset=0>; rel="first"/m,
   );
 });
 
@@ -205,8 +133,10 @@ test("counters and keys that are asked over a network give the same outcomes", a
   assert.ok(refused.key instanceof Problem);
 });
 
-test("a request that cannot be counted is refused, and known by its account", async (t) => {
+test("a request that cannot be counted is refused, and known by its account and its key", async (t) => {
+  const noteKeyUse = t.mock.fn<GatewayDependencies["noteKeyUse"]>();
   const { ask } = await openTestGateway(t, {
+    noteKeyUse,
     counters: {
       take: () => Promise.reject(new Error("The counters are away.")),
       look: () => Promise.reject(new Error("Nobody looks.")),
@@ -214,6 +144,7 @@ test("a request that cannot be counted is refused, and known by its account", as
   });
   const { asker, counted, result } = await ask("gp_name=kkr");
   assert.deepEqual([asker?.accountNumber, counted], [account.accountNumber, null]);
+  assert.equal(noteKeyUse.mock.callCount(), 1);
   assert.ok(result.kind === "problem");
   assert.deepEqual([result.problem.status, result.problem.members["reason"]], [503, "store_down"]);
 });

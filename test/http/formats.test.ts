@@ -47,17 +47,6 @@ test("each operation answers in JSON, NDJSON and CSV with the same records, tota
   }
 });
 
-test("CSV is UTF-8 without a byte order mark", async (t) => {
-  const { port, key } = await startService(t);
-  const { body } = await sendRaw(
-    port,
-    `GET /fetch-gp?gp_name=soci%C3%A9t%C3%A9 HTTP/1.1\r\nHost: x\r\nConnection: close\r\nx-api-key: ${key}\r\nAccept: text/csv\r\n\r\n`,
-  );
-  const bytes = Buffer.from(body, "latin1");
-  assert.ok(body.startsWith("id,"));
-  assert.ok(bytes.toString("utf8").includes("Société Générale Immobilier"));
-});
-
 test("the format is the one the client likes best, by its q-values, and JSON where it does not mind", async (t) => {
   const service = await startService(t);
   const [json, ndjson, csv] = Object.values(contentTypes);
@@ -236,14 +225,6 @@ test("an error is a problem in JSON whatever format is asked for, by a browser t
     const refused = await service.get("/v1/fetch-signals", { accept, "x-api-key": "" });
     assert.equal(refused.body.code, "api-key-missing");
   }
-});
-
-test("an empty page of NDJSON is an empty body, with its total in the headers", async (t) => {
-  const service = await startService(t);
-  const accept = "application/x-ndjson";
-  const { status, text, headers } = await service.get("/fetch-gp?gp_name=nobody", { accept });
-  assert.deepEqual([status, text], [200, ""]);
-  assert.deepEqual([headers.get("content-length"), headers.get("x-total-count")], ["0", "0"]);
 });
 
 /** As long as a client may send it: two hundred of them take more than 3 MiB. */

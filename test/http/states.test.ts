@@ -168,9 +168,3 @@ test("a suspended account is a 403 that counts nothing, from the next request on
   await commandDone(dataDir, "accounts", "resume", account);
   assert.match((await ask()).headers.get("ratelimit")!, /"hour";r=998;/);
 });
-
-test("a name that is echoed is cut at 50 characters", async (t) => {
-  const { get } = await startService(t);
-  const { body } = await get(`/fetch-gp?gp_name=kkr&${"n".repeat(80)}=1`);
-  assert.equal(body.errors[0].parameter, `${"n".repeat(50)}…`);
-});

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { clientNetwork, coarseNetwork } from "#limits/client-network.ts";
 import { failedKeys, openKeyedLimit } from "#limits/keyed-limit.ts";
 import { heapBytes } from "../support/heap-bytes.ts";
-import { clockOf, openWorld, second } from "../support/limits-world.ts";
+import { clockOf, openWorld } from "../support/limits-world.ts";
 
 function begin(addressesMax?: number) {
   const world = openWorld();
@@ -16,15 +16,6 @@ function begin(addressesMax?: number) {
   };
   return { world, limit, failMany };
 }
-
-test("the minute slides: no 60 seconds hold more than 30 wrong keys", () => {
-  const { world, failMany } = begin();
-  failMany(10, "192.0.2.7");
-  world.now += 50 * second;
-  assert.equal(failMany(30, "192.0.2.7"), 20);
-  world.now += 10 * second;
-  assert.equal(failMany(30, "192.0.2.7"), 10);
-});
 
 test("the table is bounded: the address that failed longest ago makes room", () => {
   const { limit, failMany } = begin(3);

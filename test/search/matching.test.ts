@@ -83,17 +83,6 @@ test("name, legal name and aliases are searched", async (t) => {
     assert.deepEqual(find(model, { gp_name: name }), ["One"]);
 });
 
-test("tag is compared with tags, strategies and property types, as a whole value", async (t) => {
-  const model = await modelOf(t, [
-    gp("A", { tags: ["ai"] }),
-    gp("B", { property_types: ["retail", "multifamily"] }),
-    gp("C", { strategies: ["value_add"] }),
-  ]);
-  assert.deepEqual(find(model, { tag: ["ai"] }), ["A"]);
-  assert.deepEqual(find(model, { tag: ["multifamily"] }), ["B"]);
-  assert.deepEqual(find(model, { tag: ["Value-Add"] }), ["C"]);
-});
-
 test("a market answers to its title, the part before the comma, each city, and a city with a state", async (t) => {
   const model = await modelOf(t, [
     gp("D", { markets: ["Dallas-Fort Worth-Arlington, TX"] }),
@@ -128,16 +117,6 @@ test("a city with a hyphen of its own is one city, and other values are matched 
   assert.deepEqual(find(model, { market: ["asia pacific"] }), ["P"]);
   for (const market of ["asia", "paris", "wilkes", "barre"])
     assert.deepEqual(find(model, { market: [market] }), [], market);
-});
-
-test("different parameters are ANDed on the same GP, repeats of one are ORed", async (t) => {
-  const model = await modelOf(t, [
-    gp("A", { tags: ["x"], themes: ["m"] }),
-    gp("B", { tags: ["y"], themes: ["n"] }),
-  ]);
-  assert.deepEqual(find(model, { tag: ["x", "y"] }), ["A", "B"]);
-  assert.deepEqual(find(model, { tag: ["x", "y"], theme: ["n"] }), ["B"]);
-  assert.deepEqual(find(model, { tag: ["x"], theme: ["n"] }), []);
 });
 
 test("GPs come by rank: equal, begins, at a word, inside a word, apart; then by folded name", async (t) => {

@@ -1,30 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readDocuments } from "#search/dataset-parts.ts";
 import { project } from "../datasets/published.ts";
 import { cast } from "../support/cast.ts";
 import { modelOf } from "../support/dataset.ts";
 
 const everything = { limit: 1000, offset: 0 };
-
-test("a date that is less precise than a day fits where some day of it would", async (t) => {
-  const dates = ["2026-03-31", "2026-03", "2026", "2025-12-31", "2026-04-01"];
-  const model = await modelOf(
-    t,
-    dates.map((date) => ({ record: "signal", id: date, title: date, date })),
-  );
-  const between = (from?: string, to?: string) =>
-    readDocuments<{ date: string }>(
-      model.parts.documents.signal,
-      model.select("signal", { date: { from, to } }, everything).positions,
-    )
-      .map(({ date }) => date)
-      .toSorted((one, other) => (one < other ? -1 : 1));
-  assert.deepEqual(between("2026-03-31", "2026-03-31"), ["2026", "2026-03", "2026-03-31"]);
-  assert.deepEqual(between("2026-04"), ["2026", "2026-04-01"]);
-  assert.deepEqual(between(undefined, "2025"), ["2025-12-31"]);
-  assert.deepEqual(between("2026", "2026"), ["2026", "2026-03", "2026-03-31", "2026-04-01"]);
-});
 
 test("a range finds the same among thousands of dates, of which it keeps sets", async (t) => {
   const dates = Array.from({ length: 3000 }, (_, i) =>
