@@ -16,7 +16,8 @@ const contentTypes = {
 };
 const mediaTypes = Object.keys(contentTypes);
 
-const exampleOf = (path: string) => `${path}?limit=3${path === "/fetch-gp" ? "&gp_name=re" : ""}`;
+const exampleOf = (path: string) =>
+  `${path}?limit=3&offset=1${path === "/fetch-gp" ? "&gp_name=re" : ""}`;
 
 test("each operation answers in JSON, NDJSON and CSV with the same records, totals, links and version, and under /v1 with the same bytes and tag", async (t) => {
   const service = await startService(t);
@@ -186,33 +187,6 @@ test("a body over 1 KiB is sent in br or gzip to whoever accepts it, whatever is
   }
   const small = await asking("/fetch-gp?gp_name=zzzz", "*/*", "br");
   assert.equal(small.headers["content-encoding"], undefined);
-});
-
-test("pages follow limit, offset and Link to the last record in each format, and JSON says what comes next", async (t) => {
-  const service = await startService(t);
-  const { body } = await service.get("/fetch-signals?limit=100");
-  const ids = body.data.map(({ id }: { id: string }) => id);
-  for (const accept of mediaTypes) {
-    const found: string[] = [];
-    let next: string | undefined = "/fetch-signals?limit=2";
-    while (next !== undefined) {
-      const page = await service.get(next, { accept });
-      next = /<([^>]+)>; rel="next"/.exec(page.headers.get("link")!)?.[1];
-      const returned = page.text.match(/\bsg_[0-9a-z]{16}\b/g) ?? [];
-      const offset = found.length;
-      found.push(...returned);
-      if (accept === "application/json")
-        assert.deepEqual(page.body.pagination, {
-          limit: 2,
-          offset,
-          returned: returned.length,
-          total: ids.length,
-          has_more: next !== undefined,
-          next_offset: next === undefined ? null : found.length,
-        });
-    }
-    assert.deepEqual(found, ids, accept);
-  }
 });
 
 test("an error is a problem in JSON whatever format is asked for, by a browser too", async (t) => {
