@@ -111,10 +111,18 @@ async function pageNumberCases(it: CaseOf, { port, key }: TestService): Promise<
     const total = names.length;
     const pageAt = async (offset: number) =>
       (await get(`/fetch-projects?limit=2&offset=${offset}`)).json;
-    const namesAt = async (offset: number) =>
-      (await pageAt(offset)).data.map(({ name }: { name: string }) => name);
-    for (let offset = total - 60; offset < total; offset++)
-      assert.deepEqual(await namesAt(offset), names.slice(offset, offset + 2));
+    for (let offset = total - 60; offset < total; offset++) {
+      const { data, pagination } = await pageAt(offset);
+      const expected = names.slice(offset, offset + 2);
+      assert.deepEqual(
+        data.map(({ name }: { name: string }) => name),
+        expected,
+      );
+      const has_more = offset + 2 < total;
+      const next_offset = has_more ? offset + 2 : null;
+      const returned = expected.length;
+      assert.deepEqual(pagination, { limit: 2, offset, returned, total, has_more, next_offset });
+    }
     for (const offset of [total, total + 1, offsetMax - 1, offsetMax]) {
       const { data, pagination, meta } = await pageAt(offset);
       assert.deepEqual(data, []);
