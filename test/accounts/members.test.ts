@@ -123,13 +123,13 @@ test("the last owner can neither leave nor be demoted nor removed", async (t) =>
 test("of two owners who leave or demote each other at one moment one stays", async (t) => {
   const { control, account, owner, join, roles } = await openAccount(t);
   const bob = await join("bob@example.com", "owner");
-  const outcomes = await Promise.allSettled([
+  await Promise.allSettled([
     leaveAccount(control, { account, person: owner, now: noon }),
     leaveAccount(control, { account, person: bob, now: noon }),
     changeRole(control, { account, person: bob, role: "member", actor: owner, now: noon }),
   ]);
-  assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 1);
-  assert.equal((await roles()).length, 1);
+  // If the demotion comes first, the other owner may still leave, as a member.
+  assert.match((await roles()).join(), /^[a-z]+@example\.com owner$/);
 });
 
 test("a member changes nothing of the account, and whoever was removed is a stranger at once", async (t) => {
