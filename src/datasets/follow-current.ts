@@ -76,7 +76,8 @@ export function followCurrent(request: FollowRequest) {
       const { parts, free } = await load(order);
       replaced = { model: null, at: now(), free };
       const next = openReadModel(parts);
-      replaced.model = model;
+      if (model === null) freeReplaced();
+      else replaced.model = model;
       model = next;
       tryAgainAt = Infinity;
       lastFault = "";
