@@ -16,7 +16,7 @@ import { declared, type Operation } from "#operations/operation.ts";
 import { matchCost, matchInSlices } from "#operations/match.ts";
 import { type GivenValues, invalidParameters, queryText } from "#operations/parameters.ts";
 import { vocabularyOf } from "#operations/vocabulary.ts";
-import type { ParameterFault } from "#problems.ts";
+import { maskKeys, type ParameterFault } from "#problems.ts";
 import { anyExplained } from "#records/explanation.ts";
 import { eachOf } from "#records/kinds.ts";
 import {
@@ -253,7 +253,7 @@ const matchTool = (dependencies: ToolDependencies): Tool =>
       }));
       const { model, matches } = await matchInSlices(() => served(dependencies), wanted);
       const entries = matches.map(({ certainty, gp, runnerUp }, i) => [
-        { name: wanted[i]!.name, certainty, gp, runner_up: runnerUp },
+        { name: maskKeys(wanted[i]!.name), certainty, gp, runner_up: runnerUp },
       ]);
       const bounds = { limit, offset, total: names.length };
       return writeValues(model, entries, bounds, "match_gps");

@@ -19,7 +19,7 @@ test("match_gps finds names by their facts, page by page, and counts each starte
     return 1000 - Number(/r=(\d+)/.exec(headers.get("ratelimit")!)![1]);
   };
   const { structuredContent } = await callTool(own, "match_gps", {
-    names: ["ALPHA CAPITAL, LLC", "Beta Realty", "other", "<b>nobody</b>"],
+    names: ["ALPHA CAPITAL, LLC", "Beta Realty", "other", `no ${key}`],
     cities: ["", "miami", "", ""],
     crds: ["n/a", "", "9900001", ""],
   });
@@ -33,6 +33,7 @@ test("match_gps finds names by their facts, page by page, and counts each starte
     ],
   );
   assert.equal(structuredContent.data[1].runner_up.hq_city, "Boston");
+  assert.equal(structuredContent.data[3].name, `no ${key.slice(0, 8)}…`);
   assert.equal(await spent(), 2);
   const names = Array.from({ length: 101 }, (_, i) => `Unknown ${i}`);
   await callTool(own, "match_gps", { names, limit: 200 });
