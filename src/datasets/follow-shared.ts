@@ -258,7 +258,7 @@ export function followShared(request: FollowRequest) {
       // The next look finds other datasets, and fetches at once.
       if (overtaken.signal.aborted) return;
       retryMilliseconds = Math.min(2 * retryMilliseconds, lastRetryMilliseconds);
-      // What is no longer needed may have filled the disk.
+      // Datasets that are no longer needed may have filled the disk.
       cache.prune(versionsToKeep(seen, fetchesPinned));
       throw error;
     } finally {

@@ -38,7 +38,7 @@ async function answer(numbered: NumberedBatch): Promise<void> {
   // Detaching frees the bytes at once. This thread makes so little garbage that the collector would free them far too
   // late.
   requests.bytes.transfer(0);
-  // What PostgreSQL cannot write, it can seldom remove. The fault of the write is told, and ends with it.
+  // PostgreSQL can seldom remove rows when it cannot write. The fault of the write is told, and ends with it.
   if (databaseUrl !== null && fault !== null) tidyFault = null;
   else if (!isTidying) tidy(now);
   port.postMessage({ outcome, fault: fault ?? tidyFault } satisfies WriterReply);
