@@ -1,6 +1,6 @@
 /** Writes a tool's answer: as many records as fit, in full or in brief, and how to get the rest. */
 import type { Hint } from "#operations/envelope.ts";
-import { embeddedListCut } from "#operations/hints.ts";
+import { embeddedListCut, pastTheEnd } from "#operations/hints.ts";
 import type { Operation } from "#operations/operation.ts";
 import { embedsTooFew, metaOf, paginationOf, recordText } from "#operations/page.ts";
 import { type Declaration, declarations } from "#records/declarations.ts";
@@ -80,7 +80,8 @@ export function writeValues(
   const { texts, isCut } = fill([], values, (forms) =>
     forms.values().map((form) => JSON.stringify(form)),
   );
-  const hints = isCut ? [cutHint(JSON.parse(texts[0]!) as { id: string }, false)] : [];
+  const hints: ToolHint[] = pastTheEnd(bounds.offset, bounds.total);
+  if (isCut) hints.push(cutHint(JSON.parse(texts[0]!) as { id: string }, false));
   const content = writePage(parts, { ...bounds, hints }, texts, tool, then);
   return { datasetVersion: parts.version, content };
 }

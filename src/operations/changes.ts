@@ -5,6 +5,7 @@ import { changeKinds, type Publication, type StoredStep } from "#records/publica
 import { type Static, Type } from "#records/schema.ts";
 import { type ParameterFault, Problem, unavailable } from "#problems.ts";
 import type { DatasetParts } from "#search/dataset-parts.ts";
+import { pastTheEnd } from "./hints.ts";
 import { invalidParameters, readQuery } from "./parameters.ts";
 import { onlyPaging, type Operation, type Query } from "./operation.ts";
 import { metaOf, paginationOf } from "./page.ts";
@@ -91,7 +92,7 @@ export function publicationPage(
     .slice(offset, offset + limit)
     .map(entryOf);
   const pagination = paginationOf(query, data.length, publications.length);
-  return { data, pagination, meta: metaOf(parts, []) };
+  return { data, pagination, meta: metaOf(parts, pastTheEnd(offset, publications.length)) };
 }
 
 const stepShape = /^(\d{8}T\d{6}Z-[0-9a-f]{8})\.\.(\d{8}T\d{6}Z-[0-9a-f]{8})\.ndjson$/;

@@ -13,16 +13,23 @@ export function hintsFor(
   isCut: boolean,
 ): Hint[] {
   const hints = selection.misses.map((miss) => hintOfMiss(known, miss));
-  if (selection.total > 0 && query.offset >= selection.total)
-    hints.push({
-      code: "past_the_end",
-      parameter: "offset",
-      message: `The total is ${selection.total}, so there is nothing at offset ${query.offset}. Give an offset below ${selection.total}.`,
-      suggestions: [],
-    });
+  hints.push(...pastTheEnd(query.offset, selection.total));
   if (isCut) hints.push(embeddedListCut);
   return hints;
 }
+
+/** Returns the hint about an offset beyond the last of `total` entries. */
+export const pastTheEnd = (offset: number, total: number): Hint[] =>
+  total === 0 || offset < total
+    ? []
+    : [
+        {
+          code: "past_the_end",
+          parameter: "offset",
+          message: `The total is ${total}, so there is nothing at offset ${offset}. Give an offset below ${total}.`,
+          suggestions: [],
+        },
+      ];
 
 /** Hint about a GP on the page with more records than it embeds. */
 export const embeddedListCut: Hint = {

@@ -60,6 +60,29 @@ test("after a change that had to be shortened come those that fit beside it", as
   assert.equal(structuredContent.rest, null);
 });
 
+test("past its end every list of values has the hint that records have", async (t) => {
+  const { service, versions } = await startPublished(t, deliveries);
+  const told = async (tool: string, args: object, offset: number) => {
+    const { structuredContent } = await callTool(service, tool, { ...args, limit: 1, offset });
+    const { meta, pagination } = structuredContent;
+    return { total: pagination.total, hint: meta.hints[0]?.code };
+  };
+  for (const [tool, args] of [
+    ["vocabulary", { list: "enums" }],
+    ["changes_since", { version: versions[1] }],
+    ["match_gps", { names: ["Alpha", "Beta"] }],
+  ] as const) {
+    const { total } = await told(tool, args, 0);
+    assert.equal((await told(tool, args, total - 1)).hint, undefined, tool);
+    assert.equal((await told(tool, args, total)).hint, "past_the_end", tool);
+  }
+  const none = await told("changes_since", { version: versions[2] }, 1);
+  assert.deepEqual(none, { total: 0, hint: undefined });
+  const hintAt = async (offset: number) =>
+    (await service.get(`/changes?offset=${offset}`)).body.meta.hints[0]?.code;
+  assert.deepEqual([await hintAt(2), await hintAt(3)], [undefined, "past_the_end"]);
+});
+
 test("a version that nothing is kept of gets an answer that names those there are", async (t) => {
   const { service, versions } = await startPublished(t, deliveries);
   const { isError, content } = await callTool(service, "changes_since", { version: "../../x" });
