@@ -47,7 +47,7 @@ test("what was answered stays as it was while further answers are made", async (
 });
 
 test("faulty parameters throw the problem the service answers, each fault named", async (t) => {
-  const { fetchGp, fetchProjects } = await openPublished(t, { pageSizeMax: 5 });
+  const { fetchGp, fetchPrincipals, fetchProjects } = await openPublished(t, { pageSizeMax: 5 });
   const faultsOf = (ask: () => void) => {
     try {
       ask();
@@ -61,6 +61,9 @@ test("faulty parameters throw the problem the service answers, each fault named"
   assert.deepEqual(two, ["gp_name too_short", "limit out_of_range"]);
   const one = faultsOf(() => fetchProjects({ tag: "ai" } as object));
   assert.deepEqual(one, ["tag unknown_parameter"]);
+  const missing = faultsOf(() => fetchPrincipals({ tag: [null], limit: null } as object));
+  assert.deepEqual(missing, ["tag empty_value"]);
+  assert.equal(fetchProjects({ gp_name: null, offset: null } as object).total, 2);
 });
 
 test("each read and each list of the service is a method, under its name in camel case", async (t) => {

@@ -23,7 +23,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import zlib
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -1899,8 +1899,9 @@ class Client:
     ) -> Listing[Any]:
         if "offset" in query:
             raise TypeError("A listing begins at offset 0: leave offset out.")
+        limit = 100 if query.get("limit") is None else query["limit"]
         return Listing(
-            lambda offset: self._fetch_page(path, {"limit": 100, **query, "offset": offset}),
+            lambda offset: self._fetch_page(path, {**query, "limit": limit, "offset": offset}),
             lambda restarts: self._sleep(_backoff_seconds(restarts)),
             on_version_change,
         )
@@ -2101,12 +2102,13 @@ def _base_of(base_url: str) -> str:
 
 
 def _query_of(query: Mapping[str, Any]) -> str:
-    pairs = {
-        name: str(value).lower() if isinstance(value, bool) else value
+    pairs = [
+        (name, "" if one is None else str(one).lower() if isinstance(one, bool) else one)
         for name, value in query.items()
         if value is not None
-    }
-    return "?" + urllib.parse.urlencode(pairs, doseq=True) if pairs else ""
+        for one in ([value] if isinstance(value, (str, bytes)) or not isinstance(value, Iterable) else value)
+    ]
+    return "?" + urllib.parse.urlencode(pairs) if pairs else ""
 
 
 def _reason_of(cause: BaseException) -> str:

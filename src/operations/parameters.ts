@@ -211,13 +211,11 @@ export function filterText(values: Query["values"], change = (value: string) => 
   return pairs.toString();
 }
 
-/** Returns parameters as a query string. A list gives a pair for each value, and undefined gives none. */
+/** Returns parameters as a query string. A list gives a pair for each value; undefined and null give none. */
 export function queryText(parameters: object): string {
   const pairs = new URLSearchParams();
-  type Value = string | number | boolean;
-  const named = Object.entries(parameters) as [string, Value | readonly Value[] | undefined][];
-  for (const [name, value] of named)
-    if (value !== undefined) for (const one of [value].flat()) pairs.append(name, String(one));
+  for (const [name, value] of Object.entries(parameters) as [string, unknown][])
+    for (const one of [value ?? []].flat()) pairs.append(name, String(one ?? ""));
   return pairs.toString();
 }
 

@@ -185,6 +185,19 @@ test("a listing begins again once each of two servers has taken over a dataset",
   assert.deepEqual(value, [0, 1], trace);
 });
 
+test("a value that is missing is left out, and in a list sent as empty", async (t, client) => {
+  const targets: string[] = [];
+  const note = (response: ServerResponse) =>
+    answers.page((targets.push(response.req.url!), response));
+  const { baseUrl } = await scripted(t, [note, note]);
+  const options = { baseUrl, key };
+  const query = { gp_name: null, market: ["a", null], limit: null, offset: null };
+  const { trace } = await client.do({ ...fetchSignals, query, options });
+  await client.do({ what: "list", operation: "signals", query: { limit: null }, options });
+  assert.equal(targets[0], "/fetch-signals?market=a&market=", trace);
+  assert.equal(targets[1], "/fetch-signals?limit=100&offset=0");
+});
+
 test("a late answer, or a 304 with a length, is taken as it is", async (t, client) => {
   const { baseUrl } = await scripted(t, [
     (response) => void setTimeout(answers.page, 50, response),

@@ -133,11 +133,14 @@ export function createClient(options: ClientOptions): Client {
 
   function listAt<At extends Path>(path: At) {
     const fetchPage = fetchAt(path);
-    return (query: object = {}, options: ListOptions = {}): Listing<RecordAt<At>, Page<At>> => {
+    return (
+      query: { limit?: number } = {},
+      options: ListOptions = {},
+    ): Listing<RecordAt<At>, Page<At>> => {
       if ("offset" in query) throw new TypeError("A listing begins at offset 0: leave offset out.");
       const pages = () =>
         pagesOf(
-          (offset) => fetchPage({ limit: 100, ...query, offset }, options),
+          (offset) => fetchPage({ ...query, limit: query.limit ?? 100, offset }, options),
           (restarts) => transport.pause(restarts, options),
           options,
         );

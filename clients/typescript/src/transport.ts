@@ -54,8 +54,8 @@ export interface Received {
   quota: QuotaPolicy[];
 }
 
-/** Value of a parameter. Undefined is left out; a list repeats the parameter. */
-type QueryValue = string | number | boolean | readonly string[] | undefined;
+/** Value of a parameter. Undefined and null are left out, but sent as empty in a list, which repeats the parameter. */
+type QueryValue = string | number | boolean | readonly string[] | null | undefined;
 
 /** Sender of requests. Each method throws a GpRecordsError, or the reason of an aborted signal. */
 export interface Transport {
@@ -272,7 +272,7 @@ export function openTransport(options: ClientOptions): Transport {
   return {
     async getJson(path, query, options) {
       const { content, requestId, quota } = await get(path, query, json, options);
-      const { offset = 0 } = query as { offset?: number };
+      const offset = (query as { offset?: number | null }).offset ?? 0;
       const { pagination } = content as { pagination: { offset?: unknown } };
       // Following next_offset would never end behind a cache that ignores the query.
       if (pagination.offset !== Number(offset))
@@ -346,7 +346,7 @@ function baseOf(baseUrl: string): string {
 function queryOf(query: object): string {
   const pairs = new URLSearchParams();
   for (const [name, value] of Object.entries(query as Record<string, QueryValue>))
-    for (const one of value === undefined ? [] : [value].flat()) pairs.append(name, String(one));
+    for (const one of [value ?? []].flat()) pairs.append(name, String(one ?? ""));
   const text = pairs.toString();
   return text === "" ? "" : `?${text}`;
 }
