@@ -24,7 +24,8 @@ import {
   removePlan,
   setPlan,
 } from "#accounts/plans.ts";
-import { invite, inviteToSignUp, listInvitations, makeResetLink } from "#accounts/credentials.ts";
+import { makeResetLink } from "#accounts/credentials.ts";
+import { invite, inviteToSignUp, listInvitations } from "#accounts/invitations.ts";
 import { accountUrl, isLoopback, localUrl, readConfig } from "#config.ts";
 import { quotaMax } from "#limits/policy.ts";
 import { operator } from "#store/audit.ts";

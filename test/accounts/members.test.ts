@@ -5,7 +5,7 @@ import {
   invite,
   listInvitations,
   withdrawInvitation,
-} from "#accounts/credentials.ts";
+} from "#accounts/invitations.ts";
 import { findFollowedView, followView, unfollowView } from "#accounts/followed-views.ts";
 import { changeRole, leaveAccount, listMembers, removeMember } from "#accounts/members.ts";
 import { LinkFault } from "#accounts/one-time-links.ts";

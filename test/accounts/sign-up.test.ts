@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
 import { createAccount, freeName } from "#accounts/accounts.ts";
-import {
-  completeReset,
-  completeSignUp,
-  inviteToSignUp,
-  requestLink,
-} from "#accounts/credentials.ts";
+import { completeReset, completeSignUp, requestLink } from "#accounts/credentials.ts";
+import { inviteToSignUp } from "#accounts/invitations.ts";
 import { listMembers } from "#accounts/members.ts";
 import {
   LinkFault,

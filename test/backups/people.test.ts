@@ -3,14 +3,8 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { closeAccount } from "#accounts/accounts.ts";
 import { findFollowedView, followView, unfollowView } from "#accounts/followed-views.ts";
-import {
-  acceptInvitation,
-  changePassword,
-  completeSignUp,
-  invite,
-  requestLink,
-  signIn,
-} from "#accounts/credentials.ts";
+import { changePassword, completeSignUp, requestLink, signIn } from "#accounts/credentials.ts";
+import { acceptInvitation, invite } from "#accounts/invitations.ts";
 import { deletePerson } from "#accounts/personal-data.ts";
 import { changeRole, listMembers, removeMember } from "#accounts/members.ts";
 import { openPasswords } from "#accounts/passwords.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { openPasswords } from "#accounts/passwords.ts";
-import { acceptInvitation, completeReset, completeSignUp } from "#accounts/credentials.ts";
+import { completeReset, completeSignUp } from "#accounts/credentials.ts";
+import { acceptInvitation } from "#accounts/invitations.ts";
 import { exitCodes } from "#cli/command-fault.ts";
 import type { ControlStore } from "#store/stores.ts";
 import { commandsOnStore } from "../support/all-commands.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { invite, inviteToSignUp } from "#accounts/credentials.ts";
+import { invite, inviteToSignUp } from "#accounts/invitations.ts";
 import { StoreFault } from "#store/store-fault.ts";
 import { noon } from "../support/control.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";

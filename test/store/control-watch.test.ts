@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createAccount, suspendAccount } from "#accounts/accounts.ts";
 import { setPlan } from "#accounts/plans.ts";
-import { inviteToSignUp } from "#accounts/credentials.ts";
+import { inviteToSignUp } from "#accounts/invitations.ts";
 import { digestKey, makeKey } from "#keys/api-key.ts";
 import { createOwnKey, issueKey, revokeKey } from "#keys/keys.ts";
 import { watchControl } from "#store/control-watch.ts";

@@ -1,7 +1,8 @@
 /** A person with a browser, without the browser: keeps cookies, reads forms out of pages and sends them. */
 import assert from "node:assert/strict";
 import { openPasswords } from "#accounts/passwords.ts";
-import { completeSignUp, inviteToSignUp } from "#accounts/credentials.ts";
+import { completeSignUp } from "#accounts/credentials.ts";
+import { inviteToSignUp } from "#accounts/invitations.ts";
 import { useControl } from "./control.ts";
 import type { TestService } from "./service.ts";
 

@@ -1,5 +1,5 @@
 /** The account's members and invitations. Owners invite and remove members and change their roles. */
-import { invite, listInvitations, withdrawInvitation } from "#accounts/credentials.ts";
+import { invite, listInvitations, withdrawInvitation } from "#accounts/invitations.ts";
 import { changeRole, listMembers, type Member, removeMember } from "#accounts/members.ts";
 import { choice, field, headedPage, hidden, postForm } from "#dashboard/components/page.ts";
 import { invitationMail } from "#dashboard/mail-templates.ts";

@@ -4,13 +4,13 @@
  */
 import { requireOpenNumber } from "#accounts/accounts.ts";
 import {
-  acceptInvitation,
   completeAddressChange,
   completeReset,
   completeSignUp,
   requestLink,
   signIn,
 } from "#accounts/credentials.ts";
+import { acceptInvitation } from "#accounts/invitations.ts";
 import {
   type Link,
   LinkFault,
