@@ -1,18 +1,19 @@
 /** Output of commands: lines and tables for people, without control characters, and progress of long commands. */
 import { grouped } from "#words.ts";
 
-/** Control characters except the line feed; line separators; marks that change the direction of text. */
-const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+/** Control characters except line breaks; line separators; marks that change the direction of text. */
+const obeyed =
+  /\r(?!\n)|[\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Escapes everything that a terminal would obey rather than show, except line feeds. An escape character becomes
+ * Escapes everything that a terminal would obey rather than show, except line breaks. An escape character becomes
  * `\u001b`. JSON keeps its meaning, because the escaped characters occur only inside its strings.
  */
 export const harmless = (text: string): string =>
   text.replace(obeyed, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /** Escapes what `harmless` does, and line feeds as `\n`, for text that must stay on one line. */
-export const onOneLine = (text: string): string => harmless(text).replaceAll("\n", "\\n");
+export const onOneLine = (text: string): string => harmless(text.replaceAll("\n", "\\n"));
 
 /** Maximum number of lines of a list shown to people. `--json` lists more. */
 const shownMax = 20;

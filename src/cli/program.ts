@@ -12,7 +12,7 @@ import type { AddCommands, CliContext } from "./command.ts";
 import { harmless, onOneLine } from "./output.ts";
 
 /**
- * Runs a command. Escapes control characters, except line feeds, in its output, wherever they come from.
+ * Runs a command. Escapes control characters, except line breaks, in its output, wherever they come from.
  * @param args without the program's own name.
  */
 export async function run(
@@ -22,8 +22,8 @@ export async function run(
 ): Promise<ExitCode> {
   const context: CliContext = {
     ...given,
-    print: (text) => given.print(harmless(text)),
-    reportError: (text) => given.reportError(harmless(text)),
+    print: (text) => given.print(lineOf(text)),
+    reportError: (text) => given.reportError(lineOf(text)),
   };
   const program = emptyProgram(context);
   for (const addCommands of parts) addCommands(program, context);
@@ -36,12 +36,14 @@ export async function run(
   }
 }
 
+/** Returns harmless text without its last line feed, which the printer adds. */
+const lineOf = (text: string) => harmless(text).replace(/\n$/, "");
+
 /**
  * Returns a program without commands. Commands made by its `command()` inherit these settings. An option after a
  * command's name belongs to the command, so a command may have its own `--version`.
  */
 function emptyProgram({ print, reportError }: CliContext): Command {
-  const withoutLastBreak = (text: string) => text.replace(/\n$/, "");
   return new Command("gp-records")
     .description(
       "Publishes records of General Partners over HTTP. Settings come from the environment and a .env file in the working folder (docs/settings.md).",
@@ -50,8 +52,8 @@ function emptyProgram({ print, reportError }: CliContext): Command {
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => print(withoutLastBreak(text)),
-      writeErr: (text) => reportError(maskKeys(withoutLastBreak(text))),
+      writeOut: print,
+      writeErr: (text) => reportError(maskKeys(text)),
     });
 }
 

@@ -6,7 +6,7 @@ import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { Option } from "commander";
 import { readConfig } from "#config.ts";
-import { csvHeading, csvRow } from "#csv.ts";
+import { csvTable } from "#csv.ts";
 import { fileFormats, runExport, workbookFormat } from "#exports/run-export.ts";
 import { readBytes, shownName } from "#importers/source-file.ts";
 import { matchColumns, namesMax } from "#operations/match.ts";
@@ -95,6 +95,5 @@ export const matchCommand = command({
     });
   },
   json: (rows) => rows.map(({ wanted, match }) => ({ ...wanted, ...match })),
-  text: (rows) =>
-    [csvHeading(matchColumns), ...rows.map((row) => csvRow(matchColumns, row))].join("\n"),
+  text: (rows) => csvTable(matchColumns, rows),
 });

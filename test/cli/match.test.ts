@@ -92,7 +92,7 @@ test("match reads windows-1252, a byte order mark, and one name a line, in which
 test("match prints CSV that no spreadsheet runs", async (t) => {
   const { file, text } = await published(t);
   writeFileSync(file, "=Summit & Co.\n<script>alert(1)</script>");
-  const [heading, first, second] = (await text("match", file)).split("\n");
+  const [heading, first, second] = (await text("match", file)).split("\r\n");
   assert.equal(
     heading,
     "name,city,state,crd,cik,certainty,gp_id,gp_name,gp_city,gp_state,runner_up_id,runner_up_name",

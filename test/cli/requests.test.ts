@@ -125,11 +125,11 @@ test("a month is exported by account, operation and key, one that is not known a
       `${id},Acme,fetch-signals,key_a,1,0,0,1,0,1,1000,1.25`,
       "unknown (7),,fetch-gp,key_z,1,1,0,0,0,0,1000,1.25",
       "",
-    ].join("\n"),
+    ].join("\r\n"),
   );
   assert.equal(
     await exported("--by", "operation", "--csv"),
-    `operation,${sums}\nfetch-gp,3,2,1,0,0,0,2000,1.55\nfetch-signals,1,0,0,1,0,1,1000,1.25\n`,
+    `operation,${sums}\r\nfetch-gp,3,2,1,0,0,0,2000,1.55\r\nfetch-signals,1,0,0,1,0,1,1000,1.25\r\n`,
   );
 });
 
@@ -143,7 +143,7 @@ test("an export is a table for people and JSON for programs, and of a month in w
   assert.equal(documents[0].status_429, 1);
   const of = (...args: string[]) => text("usage export --month 2025-01 --by account", ...args);
   assert.equal(await of(), "No requests were recorded in 2025-01.\n");
-  assert.equal(await of("--csv"), `account,account_name,${sums}\n`);
+  assert.equal(await of("--csv"), `account,account_name,${sums}\r\n`);
   assert.equal(await of("--json"), "[]\n");
 });
 
