@@ -6,13 +6,18 @@ import type { Page } from "playwright-core";
 
 const openDetails = "for (const one of document.querySelectorAll('details')) one.open = true";
 const isWiderThanScreen = "document.documentElement.scrollWidth > innerWidth";
+const brokenFigures =
+  "Array.from(document.querySelectorAll('.figures dt + dd, .counts')).filter((one) => one.offsetHeight > 28).map((one) => one.textContent)";
 
 const colorSchemes = ["light", "dark"] as const;
 
 /** Widths of a small and of a large screen, at which no page may scroll sideways either. */
 const otherWidths = [768, 1600];
 
-/** Finds nothing by the rules of axe-core in light and dark, with all that folds opened, and no page scrolls sideways. */
+/**
+ * Finds nothing by the rules of axe-core in light and dark, with all that folds opened. No page scrolls sideways, and
+ * no figure takes two lines.
+ */
 export async function assertReadable(page: Page): Promise<void> {
   await keepPictures(page);
   await page.evaluate(openDetails);
@@ -21,6 +26,7 @@ export async function assertReadable(page: Page): Promise<void> {
   for (const one of [...otherWidths, width]) {
     await page.setViewportSize({ width: one, height });
     assert.equal(await page.evaluate(isWiderThanScreen), false, `${path} at ${one} px`);
+    assert.deepEqual(await page.evaluate(brokenFigures), [], `${path} at ${one} px`);
   }
   const grounds = new Set<unknown>();
   for (const colorScheme of colorSchemes) {
