@@ -215,7 +215,7 @@ function countRequest({ access, isBackground }: Route, request: AccountRequest):
     ${isAnonymous ? "If you sign in, a limit of your own applies." : "API calls are counted separately, so your keys keep working."}`;
   const again = { href: withQuery(request.path, request.query), label: "Try again" };
   const next = kind === "form" ? undefined : again;
-  return laterReply(request, 429, retryAfterSeconds, `Too many ${what}`, text, next);
+  return laterReply(wordPage(request, `Too many ${what}`, text, next), 429, retryAfterSeconds);
 }
 
 /** Runs a screen's function. Turns a DomainError other than a StoreFault into a page that gives the reason. */

@@ -58,7 +58,7 @@ test("a download is charged one request for each started 100 rows before it is s
   const refused = await ask();
   assert.equal(refused.status, 429);
   assert.equal(refused.headers.get("retry-after"), "50");
-  assert.equal(headingOf(refused), "Too much for your quota");
+  assert.equal(headingOf(refused), "The download cannot start now");
   assert.match(wordsOf(refused.text), /counts as 3 requests.*2 of 60 per minute/);
   assert.equal(await usedOf(user), "58 of 60");
   service.clock.advance(50);

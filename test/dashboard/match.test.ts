@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { suspendAccount } from "#accounts/accounts.ts";
 import { namesMax } from "#operations/match.ts";
+import { publish } from "../clients/publish.ts";
+import { cast } from "../support/cast.ts";
 import { filesUnder } from "../support/files-under.ts";
+import { accountOf, withControl } from "../support/own-account.ts";
 import { openPages, setMinuteQuota, usedOf } from "../support/record-pages.ts";
 import type { TestUser } from "../support/user.ts";
 
@@ -73,13 +77,30 @@ test("a list that cannot be matched is a page that says why and keeps what was p
   assert.equal(await usedOf(ada), "0 of 60");
 });
 
-test("a list that costs more than is left of the quota is refused before it is matched, with the time when there is room", async (t) => {
+test("a list that costs more than is left of the quota is refused before it is matched, and comes back with the time when there is room", async (t) => {
   const { service, user: ada } = await openPages(t);
   await setMinuteQuota(service, 2);
   await send(ada, { names: "x" });
-  const refused = await send(ada, { names: "x\n".repeat(101) });
+  const names = "x\n".repeat(101);
+  const refused = await send(ada, { names });
   assert.equal(refused.status, 429);
-  assert.match(refused.text, /The match counts as 2 requests/);
+  assert.ok(Number(refused.headers.get("retry-after")) > 0);
+  assert.match(refused.text, /The match counts as 2 requests[^]*Try again at\s*<time/);
+  assert.ok(refused.text.includes(`${names}</textarea>`));
+});
+
+test("a list that is sent while there are no records, or the account is suspended, comes back", async (t) => {
+  const { service, user: ada } = await openPages(t, { records: null });
+  const comesBack = async (status: number) => {
+    const refused = await send(ada, { names: "Northwind" });
+    assert.equal(refused.status, status);
+    assert.match(refused.text, /role="alert"[^]*Northwind<\/textarea>/);
+  };
+  await comesBack(503);
+  await publish(service, cast);
+  const { id } = await accountOf(service, "ada@example.org");
+  await withControl(service, (control) => suspendAccount(control, id, service.clock.now()));
+  await comesBack(403);
 });
 
 test("a list counts as no more requests than the smallest quota has, so that any list can be matched", async (t) => {

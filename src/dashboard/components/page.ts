@@ -56,7 +56,7 @@ interface HeadedPage extends AccountPage {
   /** Sentences that confirm what was just done, by the value of `?done=`. */
   done?: Readonly<Record<string, string>>;
   /** Error in the sent form. */
-  fault?: string | undefined;
+  fault?: Part;
 }
 
 /** Returns a page of an account: a heading, what was done or went wrong, and the content. */
@@ -131,13 +131,9 @@ export const wordPage = (
 export const wordReply = (request: Shown, status: number, ...words: Words): Reply =>
   page(wordPage(request, ...words), status);
 
-/** Returns a reply with a message, for a request that may be sent again later. @param seconds time until then. */
-export const laterReply = (
-  request: Shown,
-  status: 429 | 503,
-  seconds: number,
-  ...words: Words
-): Reply => withHeader(wordReply(request, status, ...words), "retry-after", String(seconds));
+/** Returns a page as the reply to a request that may be sent again later. @param seconds time until then. */
+export const laterReply = (markup: string, status: 429 | 503, seconds: number): Reply =>
+  withHeader(page(markup, status), "retry-after", String(seconds));
 
 /** Returns a form with one button: the page's primary button, unless `look` is given. */
 export const postForm = (

@@ -1,5 +1,5 @@
 /** Shows records on pages, in words, links and tables. Hides what a reader may not see. */
-import { type Given, isSignedIn, type ReaderRequest } from "#dashboard/screen.ts";
+import { type Given, isSignedIn, page, type ReaderRequest } from "#dashboard/screen.ts";
 import { html, type Html, type Part, table } from "#pages/html.ts";
 import { periodsUntil, sparkline } from "#pages/plot.ts";
 import { counted, dayElement, grouped } from "#pages/prose.ts";
@@ -18,7 +18,7 @@ import { dateKey, lastDay } from "#search/dates.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
 import { positionOfId } from "#search/name-index.ts";
 import type { ReadModel } from "#search/read-model.ts";
-import { laterReply, wordReply } from "./page.ts";
+import { laterReply, wordPage } from "./page.ts";
 import { capital, dayOf } from "./view.ts";
 
 /** Joins city, state and country. Leaves out what is unknown, and the US if city or state is known. */
@@ -438,15 +438,20 @@ export function asSeen(request: ReaderRequest, person: Principal): Principal {
 const unpublished =
   "This service has not published any records yet, or cannot read them at the moment. Try again in a moment, or ask the operator of this service.";
 const suspended =
-  "Until the operator of this service lifts the suspension, the account's keys are refused and these pages show no records. Ask the operator why the account is suspended.";
+  "This account is suspended. Until the operator of this service lifts the suspension, the account's keys are refused and these pages show no records. Ask the operator why the account is suspended.";
 
-/** Returns a function that shows records, or says why it shows none. @param show makes a page from the records. */
+/**
+ * Returns a function that shows records, or says why it shows none.
+ * @param show makes a page from the records. @param refuse makes the page that says why there are none.
+ */
 export const readRecords =
-  <R extends ReaderRequest>(show: (request: R, model: ReadModel) => Given | Promise<Given>) =>
+  <R extends ReaderRequest>(
+    show: (request: R, model: ReadModel) => Given | Promise<Given>,
+    refuse = (request: R, text: string) => wordPage(request, "No records to show", text),
+  ) =>
   async (request: R): Promise<Given> => {
     const model = request.services.model();
-    if (model === null) return laterReply(request, 503, 5, "No records to show", unpublished);
-    if (isSuspended(request))
-      return wordReply(request, 403, "This account is suspended", suspended);
+    if (model === null) return laterReply(refuse(request, unpublished), 503, 5);
+    if (isSuspended(request)) return page(refuse(request, suspended), 403);
     return show(request, model);
   };

@@ -5,7 +5,7 @@
 import { setImmediate } from "node:timers/promises";
 import { quotasInForce } from "#accounts/plans.ts";
 import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
-import { laterReply, wordReply } from "#dashboard/components/page.ts";
+import { laterReply, wordPage, wordReply } from "#dashboard/components/page.ts";
 import { asSeen, readRecords } from "#dashboard/components/records.ts";
 import { keptFields, type View, viewHref, viewOf, viewWords } from "#dashboard/components/view.ts";
 import { download, isSignedIn, type ReaderRequest, type Reply, route } from "#dashboard/screen.ts";
@@ -13,7 +13,7 @@ import { greatestRequest } from "#limits/policy.ts";
 import { columnsOf } from "#operations/formats.ts";
 import { lists } from "#operations/lists.ts";
 import { recordText } from "#operations/page.ts";
-import { html, type Html } from "#pages/html.ts";
+import { html, type Html, type Part } from "#pages/html.ts";
 import { counted, exactTime, grouped } from "#pages/prose.ts";
 import { Problem } from "#problems.ts";
 import type { RecordMembers } from "#records/columns.ts";
@@ -92,7 +92,8 @@ async function sendView(
   const { total } = model.select(kind, filter, { limit: 0, offset: 0 });
   const { rows, requests } = await allowanceOf(request, total);
   const back = { href: kinds[kind].path + viewHref(view), label: "Back to the view" };
-  const refused = requests === null ? null : await charge(request, "download", requests, back);
+  const refuse = (text: Part) => wordPage(request, "The download cannot start now", text, back);
+  const refused = requests === null ? null : await charge(request, "download", requests, refuse);
   if (refused !== null) return refused;
   const { positions } = model.select(kind, filter, { limit: rows, offset: 0 }, order);
   const seen = seenBy(request, view, positions);
@@ -165,13 +166,13 @@ async function workbookOf(request: ReaderRequest, view: View, seen: Seen, rows: 
 /**
  * Charges the account of a member. Returns a refusal, or null if the work is paid for.
  * @param work noun for the work. @param cost number of requests that the work counts as.
- * @param back link to the page on which the work was asked for.
+ * @param refuse returns the page that says why the work is refused.
  */
 export async function charge(
   request: ReaderRequest,
   work: "download" | "match",
   cost: number,
-  back: { href: string; label: string },
+  refuse: (text: Part) => string,
 ): Promise<Reply | null> {
   const { services, now } = request;
   const account = request.account!.number;
@@ -182,7 +183,7 @@ export async function charge(
   if (status === null) {
     const text =
       "The service cannot count requests at the moment, so nothing was done or counted. Try again in a moment.";
-    return laterReply(request, 503, 1, `The ${work} cannot start now`, text, back);
+    return laterReply(refuse(text), 503, 1);
   }
   if (status.admitted) return null;
   const { retryAfterSeconds } = status;
@@ -194,5 +195,5 @@ export async function charge(
     account: ${left.join(", ")}. Nothing was counted. Try again at
     <time datetime="${freeAt}">${exactTime(freeAt)}</time>: there is room then unless the account
     sends other requests before that time.`;
-  return laterReply(request, 429, retryAfterSeconds, "Too much for your quota", text, back);
+  return laterReply(refuse(text), 429, retryAfterSeconds);
 }

@@ -14,7 +14,7 @@ import {
   tellChanges,
 } from "#dashboard/components/changes.ts";
 import { type View, viewOf, viewTitle } from "#dashboard/components/view.ts";
-import { headedPage, hidden, laterReply, postForm, wordReply } from "#dashboard/components/page.ts";
+import { headedPage, hidden, laterReply, postForm, wordPage } from "#dashboard/components/page.ts";
 import {
   type AccountRequest,
   acting,
@@ -131,25 +131,22 @@ function readStored(model: ReadModel | null, kindName: string | null, query: str
   return view instanceof Problem ? null : view;
 }
 
+const noSuchFeed =
+  "The address may be incomplete, the account may have stopped following the view, or the account may be suspended or have a plan without changes. For a new address, follow the view again.";
+
 async function showFeed(request: AccountRequest): Promise<Reply> {
   const { services, names, monotonicMicroseconds } = request;
   const followed = await findFollowedView(services.control.database, names["secret"]!);
-  if (followed === null)
-    return wordReply(
-      request,
-      404,
-      "There is no such feed",
-      "The address may be incomplete, the account may have stopped following the view, or the account may be suspended or have a plan without changes. For a new address, follow the view again.",
-    );
+  if (followed === null) return page(wordPage(request, "There is no such feed", noSuchFeed), 404);
   const tooMany = services.personLimiter.take(followed.id, "feed", monotonicMicroseconds);
   if (tooMany !== null) {
     const { retryAfterSeconds: seconds } = tooMany;
     const text = `A feed can be read once a minute. Try again in ${counted(seconds, "second")}.`;
-    return laterReply(request, 429, seconds, "Too soon", text);
+    return laterReply(wordPage(request, "Too soon", text), 429, seconds);
   }
   const view = readStored(services.model(), followed.kind, followed.query);
   if (view === null)
-    return laterReply(request, 503, 60, "No records to show", "Try again in a minute.");
+    return laterReply(wordPage(request, "No records to show", "Try again in a minute."), 503, 60);
   const { serviceName } = services.settings;
   const feed = {
     id: urnOf(followed.id),

@@ -21,7 +21,7 @@ import { charge } from "./download.ts";
 export const matchRoutes = [
   route(uploadPath, "member", {
     GET: readRecords((request: MemberRequest) => formPage(request)),
-    POST: posting(formPage, readRecords(matchSent)),
+    POST: posting(formPage, readRecords(matchSent, formPage)),
   }),
 ];
 
@@ -32,7 +32,7 @@ const certaintyWords: Readonly<Record<Match["certainty"], string>> = {
   none: "No match",
 };
 
-function formPage(request: MemberRequest, fault?: string): string {
+function formPage(request: MemberRequest, fault?: Part): string {
   return headedPage(request, {
     title: "Match a list",
     fault,
@@ -66,7 +66,7 @@ ${request.form.get("names") ?? ""}</textarea>
 async function matchSent(request: MemberRequest, model: ReadModel): Promise<Given> {
   const list = await sentList(request);
   const requests = matchCost(list.length);
-  const refused = await charge(request, "match", requests, { href: uploadPath, label: "Back" });
+  const refused = await charge(request, "match", requests, (why) => formPage(request, why));
   if (refused !== null) return refused;
   const { matches } = await matchInSlices(() => request.services.model() ?? model, list);
   const rows = list.map((wanted, i) => ({ wanted, match: matches[i]! }));
