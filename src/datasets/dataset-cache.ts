@@ -140,14 +140,21 @@ export function comingNext(kept: Kept): Generation[] {
     .slice(-2);
 }
 
-function markAsCache({ folder, versions }: Catalogue): void {
-  const mark = join(folder, markName);
+/** Returns a fault if a folder has datasets that were not fetched, otherwise null. */
+export function whyNoCache({ folder, versions }: Catalogue) {
+  const [own] = existsSync(join(folder, markName)) ? [] : versions();
+  if (own === undefined) return null;
+  return {
+    found: `${folder} has datasets of its own, such as ${own}. With DATABASE_URL it would become a cache of the database's datasets, and its own would be deleted`,
+    mend: "Set DATA_DIR to an empty folder. To move what this folder has into an empty database, run `gp-records backup FILE` without DATABASE_URL, and then `gp-records restore FILE --to URL`.",
+  };
+}
+
+function markAsCache(catalogue: Catalogue): void {
+  const fault = whyNoCache(catalogue);
+  if (fault !== null) throw new DatasetFault(`${fault.found}. Nothing was changed. ${fault.mend}`);
+  const mark = join(catalogue.folder, markName);
   if (existsSync(mark)) return;
-  const [own] = versions();
-  if (own !== undefined)
-    throw new DatasetFault(
-      `${folder} has datasets of its own, such as ${own}. With DATABASE_URL it would become a cache of the database's datasets, and its own would be deleted. Nothing was changed. Set DATA_DIR to an empty folder. To move what this folder has into an empty database, run \`gp-records backup FILE\` without DATABASE_URL, and then \`gp-records restore FILE --to URL\`.`,
-    );
   writeSynced(
     mark,
     "The datasets in this folder are copies from the database in DATABASE_URL. gp-records deletes old copies.\n",

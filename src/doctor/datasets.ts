@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Config, missedContact } from "#config.ts";
 import { type Catalogue, currentOrNull, openCatalogue } from "#datasets/catalogue.ts";
 import { checkGeneration } from "#datasets/check-generations.ts";
+import { whyNoCache } from "#datasets/dataset-cache.ts";
 import { unread } from "#datasets/dataset-fault.ts";
 import { lastPublished } from "#datasets/generation.ts";
 import { openAs, openGeneration, readSources, remedy } from "#datasets/open-generation.ts";
@@ -18,11 +19,17 @@ export const datasets: Check = {
     const isThere = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
     if (!isThere) return [ok("no dataset exists yet")];
     const catalogue = openCatalogue(folder);
-    // With DATABASE_URL, the folder is a cache: a damaged file in it is fetched again.
     const isOwn = config === null || config.databaseUrl === null;
-    return [...(isOwn ? findingsIn(catalogue) : []), ...contactFaults(catalogue, config)];
+    const found = isOwn ? findingsIn(catalogue) : cacheFaults(catalogue);
+    return [...found, ...contactFaults(catalogue, config)];
   },
 };
+
+/** Judges the folder's part with DATABASE_URL. A damaged file in a cache is no fault, because it is fetched again. */
+function cacheFaults(catalogue: Catalogue): Finding[] {
+  const fault = whyNoCache(catalogue);
+  return fault === null ? [] : [fail(fault.found, fault.mend)];
+}
 
 function findingsIn(catalogue: Catalogue): readonly Finding[] {
   const checked = catalogue.versions().map((one) => checkGeneration(catalogue, one, false));

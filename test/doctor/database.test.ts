@@ -56,11 +56,16 @@ test("counters in a database that is away are refused for that reason, though it
   }
 });
 
-test("with DATABASE_URL nothing is said of the folder, which is a cache", async (t) => {
+test("a cache is not judged, and own datasets beside DATABASE_URL are named", async (t) => {
   const dataDir = temporaryFolder(t);
-  await importRecords(openCatalogue(join(dataDir, "datasets")), cast);
-  writeFileSync(join(dataDir, "datasets", "current"), "20260101T000000Z-00000000\n");
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  await importRecords(catalogue, cast);
   const settings = { DATABASE_URL: "postgres://u@127.0.0.1:1/records" };
+  const { found, mend } = await finding("fail", datasets, dataDir, { settings });
+  const own = `${catalogue.folder} has datasets of its own, such as ${catalogue.currentVersion()}. `;
+  assert.ok(found.startsWith(own), found);
+  assert.match(mend, /^Set DATA_DIR to an empty folder\. .*restore FILE --to URL/);
+  for (const name of ["current", ".cache"]) writeFileSync(join(catalogue.folder, name), "x");
   assert.deepEqual(await look(datasets, dataDir, { settings }), []);
 });
 
