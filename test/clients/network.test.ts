@@ -185,7 +185,7 @@ test("a listing begins again once each of two servers has taken over a dataset",
   assert.deepEqual(value, [0, 1], trace);
 });
 
-test("a value that is missing is left out, and in a list sent as empty", async (t, client) => {
+test("a missing value is left out, and in a list sent empty", async (t, client) => {
   const targets: string[] = [];
   const note = (response: ServerResponse) =>
     answers.page((targets.push(response.req.url!), response));

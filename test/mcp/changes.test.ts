@@ -60,7 +60,7 @@ test("after a change that had to be shortened come those that fit beside it", as
   assert.equal(structuredContent.rest, null);
 });
 
-test("past its end every list of values has the hint that records have", async (t) => {
+test("past its end each list has the hint that records have", async (t) => {
   const { service, versions } = await startPublished(t, deliveries);
   const told = async (tool: string, args: object, offset: number) => {
     const { structuredContent } = await callTool(service, tool, { ...args, limit: 1, offset });
