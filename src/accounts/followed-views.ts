@@ -1,4 +1,5 @@
 /** Views of records that accounts follow through private feeds. Only a digest of each feed's secret is stored. */
+import { hash } from "node:crypto";
 import { writeAudit } from "#store/audit.ts";
 import type { ControlDatabase } from "#store/control-tables.ts";
 import { DomainError } from "#store/store-fault.ts";
@@ -18,13 +19,16 @@ interface View {
 
 /**
  * Follows a view.
+ * @param order `form` is the form's one-time value. A reload sends it again, and gets the same feed.
  * @returns the view's id, and the secret of its feed. Show the secret once, because only its digest is stored.
  * @throws DomainError `refused` if the actor is not a member or the plan excludes changes, `conflict` at 100 views.
  */
 export function followView(
   control: ControlStore,
-  { kind, query, account, actor, now }: View & Acting,
+  { kind, query, form = makeToken(), account, actor, now }: View & Acting & { form?: string },
 ): Promise<{ id: string; secret: string }> {
+  const secret = hash("sha256", `${form} ${account} ${kind} ${query}`, "base64url");
+  const digest = digestToken(secret);
   return control.write(async (transaction) => {
     await requireMember(transaction, account, actor);
     if (!(await mayReadChanges(transaction, account)))
@@ -32,14 +36,20 @@ export function followView(
         "refused",
         "The plan of this account does not include changes, so the view is not followed. Ask the operator of this service for a plan that includes them.",
       );
+    const made = await transaction
+      .selectFrom("followed_view")
+      .select("id")
+      .where("digest", "=", digest)
+      .executeTakeFirst();
+    if (made !== undefined) return { ...made, secret };
     if ((await listFollowedViews(transaction, account)).length >= viewsMax) {
       const text = `This account already follows ${viewsMax} views, the most that an account may follow. Stop following one of them first.`;
       throw new DomainError("conflict", text);
     }
-    const [id, secret] = [makeId("fv"), makeToken()];
+    const id = makeId("fv");
     const detail = { kind, query };
     const created_at = new Date(now).toISOString();
-    const row = { id, digest: digestToken(secret), account, ...detail, made_by: actor, created_at };
+    const row = { id, digest, account, ...detail, made_by: actor, created_at };
     await transaction.insertInto("followed_view").values(row).execute();
     await writeAudit(transaction, "view.followed", { actor, account, subject: id, detail, now });
     return { id, secret };

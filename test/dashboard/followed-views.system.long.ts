@@ -18,7 +18,7 @@ import { cookiesOf, openInsideWorker } from "../support/inside-worker.ts";
 import { freshDatabase, onPostgres } from "../support/postgres.ts";
 import { fixedClock, startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { openUser, signedIn } from "../support/user.ts";
+import { hiddenFields, openUser, signedIn } from "../support/user.ts";
 
 const begin = noon - 20 * 24 * hour;
 
@@ -45,10 +45,10 @@ async function openFollowed(t: TestContext) {
   const signUp = async (email: string) => {
     const headers = { cookie: cookiesOf(await worker.signUp(email)) };
     return {
-      follow: async (kind: string, query: string) => {
+      follow: async (kind: string, query: string, form = {}) => {
         const { status, body } = await worker.post(
           "/account/feeds/follow",
-          { kind, query },
+          { kind, query, ...form },
           { headers },
         );
         return { status, body, secret: /\/feeds\/([\w-]{43})/.exec(body)?.[1] };
@@ -157,7 +157,7 @@ forEachStore(
     const ana = await site.signUp("ana@example.org");
     const ben = await site.signUp("ben@example.org");
     const { secret, body } = await ana.follow("gp", "hq_state=TX&sort=-aum_usd");
-    assert.match(body, /it is not shown\s+again/);
+    assert.match(body, /no other page shows it/);
     const views = await ana.views();
     assert.ok(!views.includes(secret!), "the secret is shown once");
     assert.match(views, /<td data-label="Follower" >ana@example\.org/);
@@ -200,6 +200,22 @@ forEachStore(
     assert.equal((await site.feed(others.secret!)).status, 200);
   },
 );
+
+forEachStore("the form that follows a view, sent twice, makes one feed", async (t) => {
+  const site = await openFollowed(t);
+  await site.publish(gp("a"));
+  const ana = await site.signUp("ana@example.org");
+  const form = hiddenFields((await ana.changes("kind=gp")).body, "/account/feeds/follow");
+  const follow = () => ana.follow("gp", "", form);
+  const [one, other] = await Promise.all([follow(), follow()]);
+  assert.equal(one.status, 200);
+  assert.deepEqual([other.status, other.secret], [200, one.secret]);
+  assert.equal((await site.feed(one.secret!)).status, 200);
+  const ben = await site.signUp("ben@example.org");
+  assert.notEqual((await ben.follow("gp", "", { form: form["form"]! })).secret, one.secret);
+  const { length } = await site.control.database.selectFrom("followed_view").select("id").execute();
+  assert.equal(length, 2);
+});
 
 const retryAfter = ({ headers }: { headers: readonly (readonly [string, string])[] }) =>
   headers.find(([name]) => name === "retry-after")?.[1];

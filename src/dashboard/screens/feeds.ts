@@ -35,6 +35,7 @@ import { recordKinds } from "#records/kinds.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { DomainError } from "#store/store-fault.ts";
 import { dayMilliseconds } from "#store/durations.ts";
+import { makeToken } from "#store/random-text.ts";
 
 export const feedRoutes = [
   route("/account/feeds", "member", {
@@ -50,7 +51,7 @@ export const followForm = (view: View): Html =>
   postForm(
     "/account/feeds/follow",
     "Follow this view",
-    [hidden("kind", view.kind), hidden("query", queryOf(view))],
+    [hidden("kind", view.kind), hidden("query", queryOf(view)), hidden("form", makeToken())],
     "quiet",
   );
 
@@ -62,12 +63,13 @@ async function follow(request: MemberRequest): Promise<Reply> {
       "invalid",
       "This view cannot be followed: its filters are not valid, or no records can be read at the moment. Open Changes, choose a kind of record, and follow that view.",
     );
-  const order = { kind: view.kind, query: queryOf(view), ...acting(request) };
+  const once = form.get("form") || makeToken();
+  const order = { kind: view.kind, query: queryOf(view), form: once, ...acting(request) };
   const { secret } = await followView(services.control, order);
   const made = html`<section class="done" role="status">
     <p>
-      This account now follows ${viewTitle(view)}. Copy the address of the feed now: it is not shown
-      again. Anyone with the address can read the feed.
+      This account now follows ${viewTitle(view)}. Copy the address of the feed now: it is not
+      stored, so no other page shows it. Anyone with the address can read the feed.
     </p>
     ${copyBlock("Address of the feed", `${own.base}/feeds/${secret}`)}
   </section>`;
