@@ -274,6 +274,11 @@ test("a title leaves out the name that its page says, and stays a sentence", () 
     ["Northwinds buys land", "Northwinds buys land"],
     ["Northwind Fund II, LP reported a sale", "Fund II, LP reported a sale"],
     ["Northwind, LLC reported a sale", "Northwind, LLC reported a sale"],
+    ["Northwind: office opens", "Office opens"],
+    ["Ana resigns from Northwind", "Ana resigns"],
+    ["Northwind & Hale buy land", "Northwind & Hale buy land"],
+    ["Hale and Northwind buy land", "Hale and Northwind buy land"],
+    ["Lease at Northwind, Dallas", "Lease at Northwind, Dallas"],
     ["Northwind", "Northwind"],
     ["Rates fall", "Rates fall"],
   ] as const)

@@ -183,22 +183,23 @@ export function titleOf(signal: Signal, without: string | undefined, isMarked = 
     : html`<a href="${kinds.project.path}/${project}">${words}</a>`;
 }
 
-const legalForm = /^,? (?:LLC|L\.?P|Inc|Corp|Ltd)\b/i;
+const joinedBefore = /(?:[&,/“"]|\band) ?$/i;
+const joinedAfter = /^(?:[\p{L}\p{N}’',/-]| &| (?:and|LLC|L\.?P|Inc|Corp|Ltd)\b)/iu;
 
 /**
  * Removes a name from a title that reads well without it: `Northwind buys land` becomes `Buys land`. Keeps a name that
- * is only the start of a longer one.
+ * is part of a longer one, of a list or of a quotation.
  */
 export function leaveOut(title: string, name: string): string {
   const [before = "", ...others] = title.split(name);
   const after = others.join(name);
-  const isWhole = !/^[\p{L}\p{N}’']/u.test(after) && !legalForm.test(after);
+  const isWhole = !joinedBefore.test(before) && !joinedAfter.test(after);
   if (others.length === 0 || !isWhole) return title;
   const rest = `${before}${after}`
     .replace(" (with )", "")
     .replace(/^ \((with [^)]*)\) (.*)$/, "$2, $1")
-    .replace(/ (?:at|by|of|to) (?= |$)/, "")
-    .trim();
+    .replace(/ (?:at|by|for|from|of|to|with) (?= |$)/, "")
+    .replace(/^[ :–—]+| +$/g, "");
   return rest.includes(" ") ? capital(rest) : title;
 }
 
