@@ -5,7 +5,7 @@ import { endsOf } from "#dashboard/components/view.ts";
 import { mintId } from "#datasets/draft-record.ts";
 import { lists } from "#operations/lists.ts";
 import { recordKinds } from "#records/kinds.ts";
-import { signal } from "../datasets/published.ts";
+import { project, signal } from "../datasets/published.ts";
 import { createKey } from "../support/key-forms.ts";
 import { headingOf, openPages, setMinuteQuota, textOf, wordsOf } from "../support/record-pages.ts";
 import type { Page } from "../support/user.ts";
@@ -198,6 +198,13 @@ test("the address above all pages of records leads to GPs, with its query", asyn
   const { user } = await openPages(t);
   const { status, location } = await user.get("/browse?market=Dallas&market=New+York");
   assert.deepEqual([status, location], [308, "/browse/gps?market=Dallas&market=New+York"]);
+});
+
+test("a plot by years says which, since it leaves others out", async (t) => {
+  const records = ["2027", "2031-01"].map((date) => project(date, { completion_date: date }));
+  const { user } = await openPages(t, { records });
+  const { text } = await user.get("/browse/projects");
+  assert.match(text, /Completion known for 2 of 2.*Projects by completion, 2019 to 2030/s);
 });
 
 test("signals in order of date stand below each day with its number in the view", async (t) => {

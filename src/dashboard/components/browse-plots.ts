@@ -228,7 +228,7 @@ function byRange(view: View, { range, edges, yearsAhead = 0 }: RangePlot): Part 
     valueAt,
     finding: () =>
       `${label} known for ${grouped(known)} of ${counted(positions.length, ...kinds[kind].nouns)}`,
-    measure: `${many} by ${label.toLowerCase()}`,
+    measure: `${many} by ${label.toLowerCase()}${edges === undefined ? `, ${lastYear - 11} to ${lastYear}` : ""}`,
     head: label,
     series: [{ label: many, hue: "accent" }],
   });
