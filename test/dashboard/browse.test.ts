@@ -125,6 +125,16 @@ test("over the cast", async (t) => {
     assert.equal(heading, "2 GPs in Boise, Dallas, Ogden, Provo or 2 more");
   });
 
+  await t.test("a heading says whose name is asked, and which records have no GP", async () => {
+    for (const [path, heading] of [
+      ["/browse/gps?gp_name=zz", "0 GPs named “zz”"],
+      ["/browse/people?name=yy&gp_name=zz", "0 people named “yy” of GPs named “zz”"],
+      ["/browse/signals?gp_name=zz&has_gp=false", "0 signals of GPs named “zz” with no GP"],
+      ["/browse/projects?has_gp=true&hud_id=zz_1", "0 projects with a GP, zz_1"],
+    ] as const)
+      assert.equal(headingOf(await user.get(path)), heading);
+  });
+
   await t.test("a plot of signals says that it leaves out the filter on signals", async () => {
     const { text } = await user.get("/browse/gps?signal_type=other");
     assert.match(text, /Signals of GPs that match the other filters by month and kind/);

@@ -8,6 +8,7 @@ import { grouped, wordList } from "#pages/prose.ts";
 import { money, valueLabel } from "#pages/values.ts";
 import { Problem } from "#problems.ts";
 import { fold } from "#records/fold.ts";
+import type { Gp } from "#records/gp.ts";
 import { kinds, type RecordKind } from "#records/kinds.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import { isRelative } from "#search/dates.ts";
@@ -97,7 +98,7 @@ const labels: Readonly<Record<string, string>> = {
   gp_name: "GP",
   gp_id: "GP",
   id: "ID",
-  has_gp: "Belongs to a GP",
+  has_gp: "Belongs to",
   aum: "Assets",
   aum_as_of: "Assets as of",
   founded_year: "Founded",
@@ -130,11 +131,14 @@ export function valueWords(view: View, name: string, value: string): string {
     return `${end === "from" || end === "min" ? "from" : "to"} ${boundWords(name, value)}`;
   }
   if (name === "market") return marketNames(view, value);
-  if (name === "has_gp") return value === "true" ? "yes" : "no";
-  const { ids, documents } = view.model.parts;
-  const at = name === "gp_id" ? positionOfId(ids, value) : -1;
-  const [gp] = readDocuments<{ name: string }>(documents.gp, at === -1 ? [] : [at]);
-  return gp?.name ?? valueLabel(value);
+  if (name === "has_gp") return value === "true" ? "a GP" : "no GP";
+  const gp = name === "gp_id" ? gpNow(view.model, value) : undefined;
+  return gp?.name ?? (name.endsWith("id") ? value : valueLabel(value));
+}
+
+export function gpNow({ parts }: ReadModel, id: string): Gp | undefined {
+  const at = positionOfId(parts.ids, id);
+  return readDocuments<Gp>(parts.documents.gp, at === -1 ? [] : [at])[0];
 }
 
 function boundWords(name: string, value: string): string {
@@ -164,7 +168,7 @@ const wordsMax = 4;
 
 /** Returns a view's filters as the end of a sentence, such as ` in Dallas with multifamily`; empty without filters. */
 export function viewWords(view: View): string {
-  const { sort: _, gp_name, name = gp_name, ...values } = view.query.values;
+  const { sort: _, name, gp_name, ...values } = view.query.values;
   const conditions = Map.groupBy(Object.entries(values), ([filter]) => placeNames.includes(filter));
   const [places, others] = [true, false].map((isPlace) =>
     (conditions.get(isPlace) ?? []).map(([filter, all]) => {
@@ -175,6 +179,7 @@ export function viewWords(view: View): string {
   ) as [string[], string[]];
   return [
     name === undefined ? "" : ` named “${name[0]}”`,
+    gp_name === undefined ? "" : `${view.kind === "gp" ? "" : " of GPs"} named “${gp_name[0]}”`,
     places.length === 0 ? "" : ` in ${places.join(", ")}`,
     others.length === 0 ? "" : ` with ${others.slice(0, wordsMax).join(", ")}`,
     others.length > wordsMax ? " and more" : "",

@@ -143,7 +143,6 @@ function facetColumn(view: View, facets: readonly Facet[], total: number): Html 
   const name = lists[kind].filters["name"] === undefined ? "gp_name" : "name";
   const own = facets.flatMap(({ isRange, filters }) => (isRange ? filters : []));
   const more = facets.slice(facetsAtOnce);
-  const isOpen = more.some((facet) => isChosen(view, facet));
   const labels = more.map((facet) => filterLabel(facet.name).toLowerCase());
   return html`<nav id="filters" class="facets" aria-label="Filters">
     <form action="${kinds[kind].path}">
@@ -161,7 +160,7 @@ function facetColumn(view: View, facets: readonly Facet[], total: number): Html 
         /></label>
       </section>
       ${facets.slice(0, facetsAtOnce).map((facet) => facetSection(view, facet))}
-      <details ${isOpen && html`open`}>
+      <details ${more.some((facet) => isChosen(view, facet)) && html`open`}>
         <summary>More filters: ${wordList(labels, "and")}</summary>
         ${more.map((facet) => facetSection(view, facet))}
       </details>
