@@ -244,7 +244,7 @@ test("the page of changes joins steps, filters by a view, and says what it canno
   const tx = { hq_state: "TX" };
   await site.publish(
     gp("old", tx),
-    gp("grown", { ...tx, aum_usd: 1e9 }),
+    gp("grown", { ...tx, aum_usd: 1e9, funds: [{ name: "I", sold_usd: 1 }] }),
     gp("far", { hq_state: "NV" }),
   );
   const mid = await site.publish(
@@ -254,7 +254,7 @@ test("the page of changes joins steps, filters by a view, and says what it canno
     principal("p", ["grown"], { email: "p@example.org" }),
   );
   await site.publish(
-    gp("grown", { ...tx, aum_usd: 3e9 }),
+    gp("grown", { ...tx, aum_usd: 3e9, funds: [{ name: "I", sold_usd: 2 }] }),
     gp("new <b>", tx),
     principal("p", ["grown"], { email: "q@example.org" }),
   );
@@ -277,7 +277,7 @@ test("the page of changes joins steps, filters by a view, and says what it canno
     "old removed",
     "p added",
   ]);
-  assert.match(all.body, /<del>\$1B<\/del> → <ins>\$3B<\/ins>/);
+  assert.match(all.body, /<del>\$1B<\/del> → <ins>\$3B<\/ins>; Funds changed/);
   assert.deepEqual((await shown(`since=${mid!.version}`)).rows, [
     "brief removed",
     "grown changed",

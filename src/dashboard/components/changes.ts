@@ -3,13 +3,11 @@ import type { ChangesReader, JoinedChange } from "#datasets/joined-steps.ts";
 import { filterText } from "#operations/parameters.ts";
 import { counted, dayText, grouped } from "#pages/prose.ts";
 import { isNamed, kinds, type RecordKind } from "#records/kinds.ts";
-import { readDocuments } from "#search/dataset-parts.ts";
-import { positionOfId } from "#search/name-index.ts";
 import type { Filter, ReadModel } from "#search/read-model.ts";
 import { money, valueLabel } from "#pages/values.ts";
 import { findRecords } from "./record-page.ts";
 import { cutText } from "./records.ts";
-import { filterLabel, type View } from "./view.ts";
+import { filterLabel, gpNow, type View } from "./view.ts";
 
 /**
  * Returns a view's filters as a query string, without its sort order. Equal filters give the same string; a view of all
@@ -22,11 +20,6 @@ export function queryOf({ query: { values } }: View): string {
 
 /** Returns the current id of the GP that has or had this id. Returns null if there is none. */
 export const partOf = (model: ReadModel, id: string): string | null => gpNow(model, id)?.id ?? null;
-
-function gpNow({ parts }: ReadModel, id: string): AnyRecord | undefined {
-  const at = positionOfId(parts.ids, id);
-  return readDocuments<AnyRecord>(parts.documents.gp, at === -1 ? [] : [at])[0];
-}
 
 /**
  * Finds the changes in a view, or all changes if it is null. Judges a removed record by its last state, a merged GP by
@@ -139,10 +132,12 @@ function factsOf(
   const hidden = `${quiet} ${isPrivate ? "" : contact}`.split(" ");
   const names = Object.keys(after).filter((name) => !hidden.includes(name));
   if (names.length === 0) return [note("Only details that are not shown here")];
-  const facts = names.slice(0, factsMax).map((name) => ({
-    label: filterLabel(name),
-    values: [valueText(name, before[name]), valueText(name, after[name])] as const,
-  }));
+  const facts = names.slice(0, factsMax).map((name) => {
+    const label = filterLabel(name);
+    const values = [valueText(name, before[name]), valueText(name, after[name])] as const;
+    // Long texts are cut, amounts are rounded, and of funds only the names are shown.
+    return values[0] === values[1] ? note(`${label} changed`) : { label, values };
+  });
   const more = names.length - facts.length;
   return more === 0 ? facts : [...facts, note(`and ${more} more`)];
 }
