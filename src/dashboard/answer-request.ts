@@ -100,8 +100,8 @@ async function serve(request: AccountRequest, sent: PageRequest): Promise<Reply>
   if (known === undefined)
     return wordReply(request, 404, "There is no such page", "The address may be incomplete.");
   const act = known.found[request.method];
-  if (act === undefined) {
-    const methods = allowed(known.found);
+  const methods = allowed(known.found);
+  if (act === undefined || !methods.split(", ").includes(sent.method)) {
     const text = `Nothing was changed. This address takes only the methods ${methods}. Go back to the page you came from.`;
     return withHeader(wordReply(request, 405, "Method not allowed", text), "allow", methods);
   }

@@ -18,7 +18,7 @@ export const fileBytesMax = 1024 * 1024;
 export const uploadBytesMax = fileBytesMax + 128 * 1024;
 
 export interface PageRequest {
-  method: "GET" | "HEAD" | "POST";
+  method: string;
   /** Path without the query. */
   path: string;
   /** Query without the `?`. */

@@ -28,7 +28,7 @@ import {
 import { type Connections, drain, guardConnections } from "./connections.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { mcpRoute } from "./mcp-route.ts";
-import { createServer, STATUS_CODES } from "./node-http.ts";
+import { createServer, METHODS, STATUS_CODES } from "./node-http.ts";
 import { publicRoutes } from "./public-routes.ts";
 import { logUnrouted } from "./record-requests.ts";
 import {
@@ -99,7 +99,8 @@ export function buildServer(http: HttpDependencies, waits = timeouts) {
       if (request.socket.destroyed) return;
       try {
         const route = checkRequest(http, router, exchange);
-        if (request.method === "OPTIONS") answerOptions(http, exchange, route);
+        if (request.method === "OPTIONS" && route.who !== "person")
+          answerOptions(http, exchange, route);
         else route.handle(exchange)?.catch((error: unknown) => fail(exchange, error));
       } catch (error) {
         fail(exchange, error);
@@ -214,7 +215,8 @@ function accountRoutes(http: HttpDependencies): Route[] {
   const route = (
     path: string,
     bodyType: PageRequest["bodyType"] = formType,
-    { methods = ["GET", "HEAD", "POST"], ...others }: Partial<Route> = {},
+    // The account worker knows which methods a page takes.
+    { methods = METHODS, ...others }: Partial<Route> = {},
   ): Route => ({
     path,
     methods,
@@ -226,7 +228,7 @@ function accountRoutes(http: HttpDependencies): Route[] {
       const answer = await http.accountWorker({
         path: sentPath(target),
         query: queryText(exchange),
-        method: request.method as "GET" | "HEAD" | "POST",
+        method: request.method!,
         // A copy, because posting a small buffer to a thread would also send the memory that it shares with other
         // buffers.
         body: Uint8Array.from(await exchange.body),

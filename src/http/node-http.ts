@@ -3,4 +3,4 @@
 // An `import` of a built-in module reads every export. One getter of node:http loads a WebSocket client, which takes 15
 // MB and a third of the start-up time.
 const http = process.getBuiltinModule("node:http");
-export const { STATUS_CODES, createServer } = http;
+export const { METHODS, STATUS_CODES, createServer } = http;

@@ -11,7 +11,7 @@ import { maskKeys } from "#problems.ts";
 export interface Route {
   /** Path. A `/*` at its end stands for all paths below it. */
   path: string;
-  /** Methods that are answered. Any other method gets a 405. */
+  /** Methods that are answered. Any other method gets a 405. The account worker refuses further ones for each page. */
   methods: readonly string[];
   /**
    * Callers that the route serves. `public`: everyone. `key`: holders of a key. `person`: browsers and feed readers;
