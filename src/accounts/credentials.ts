@@ -82,15 +82,14 @@ export async function completeSignUp(
   const { email } = await lookAtLink(control.database, token, now);
   const hashed = await hashNew(passwords, password, email);
   return control.write(async (transaction) => {
-    const { email, folded } = await useLink(transaction, { token, kind: "sign-up", now });
-    const address = { email, folded };
-    const person = await insertPerson(transaction, { address, password: hashed, now });
+    const link = await useLink(transaction, { token, kind: "sign-up", now });
+    const person = await insertPerson(transaction, { address: link, password: hashed, now });
     const { id: actor } = person;
     const name = await freeName(transaction, accountName ?? nameFromAddress(email));
     const made = await insertAccount(transaction, { name, quotas: {}, actor, now });
     const { number: account, id: accountId } = made;
     await insertMember(transaction, { account, person: actor, role: "owner", now });
-    await useUpLinks(transaction, { kind: "sign-up", email_folded: folded }, now);
+    await useUpLinks(transaction, { kind: "sign-up", email_folded: link.folded }, now);
     await writeAudit(transaction, "person.signed_up", { actor, account, subject: actor, now });
     const signedIn = await openSession(transaction, { person, client, account, now });
     return { ...signedIn, accountId };

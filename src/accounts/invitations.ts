@@ -12,6 +12,7 @@ import {
   type MadeLink,
   makeLink,
   useLink,
+  useUpLinks,
 } from "./one-time-links.ts";
 import { hashNew, type Passwords } from "./passwords.ts";
 import { findPerson, insertPerson, readAddress } from "./people.ts";
@@ -150,6 +151,8 @@ export async function acceptInvitation(
     const link = await useLink(transaction, { token, kind: "invite", now });
     const { number: account, id: accountId } = await requireOpenNumber(transaction, link.account!);
     const role = link.role ?? "member";
+    // Otherwise another invitation would bring the holder of the address back after a removal.
+    await useUpLinks(transaction, { kind: "invite", account, email_folded: folded }, now);
     const present = await findPerson(transaction, folded);
     if (present !== undefined) {
       // A person who is already a member keeps their role.
@@ -157,8 +160,7 @@ export async function acceptInvitation(
         await insertMember(transaction, { account, person: present.id, role, now });
       return { person: present, accountId, signedIn: null };
     }
-    const address = { email: link.email, folded };
-    const person = await insertPerson(transaction, { address, password: hashed, now });
+    const person = await insertPerson(transaction, { address: link, password: hashed, now });
     const entry = { actor: person.id, account, subject: person.id, now };
     await writeAudit(transaction, "person.signed_up", entry);
     await insertMember(transaction, { account, person: person.id, role, now });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { closeAccount, renameAccount } from "#accounts/accounts.ts";
+import { completeAddressChange, requestAddressChange } from "#accounts/credentials.ts";
 import {
   acceptInvitation,
   invite,
@@ -71,11 +72,11 @@ test("an invitation makes somebody known a member, and signs nobody in by a link
 });
 
 test("whoever became a member meanwhile keeps the role they have", async (t) => {
-  const { join, asked, accept, roles } = await openAccount(t);
-  const second = await asked("bob@example.com", "member");
-  await join("bob@example.com", "owner");
-  await accept(second.token);
-  assert.deepEqual(await roles(), ["ada@example.com owner", "bob@example.com owner"]);
+  const { account, signUp, add, asked, accept, roles } = await openAccount(t);
+  const { token } = await asked("bob@example.com", "owner");
+  await add(account, (await signUp("bob@example.com")).person.id);
+  await accept(token);
+  assert.deepEqual(await roles(), ["ada@example.com owner", "bob@example.com member"]);
 });
 
 test("invitations are listed until they are followed, withdrawn or over", async (t) => {
@@ -179,6 +180,19 @@ test("an older invitation brings nobody back who was removed or left", async (t)
   await assert.rejects(accept(second.token), LinkFault);
   await accept((await asked("bob@example.com")).token);
   assert.deepEqual(await roles(), ["ada@example.com owner", "bob@example.com member"]);
+});
+
+test("a second invitation opens no account to whoever changed their address since", async (t) => {
+  const { control, passwords, asked, accept, change, roles } = await openAccount(t);
+  const [first, second] = [await asked("eve@example.com"), await asked("EVE@example.com", "owner")];
+  const { id: person } = (await accept(first.token, goodPassword)).person;
+  const order = { person, password: goodPassword, address: "eve@example.org", now: noon };
+  const { token } = await requestAddressChange(control, passwords, order);
+  await completeAddressChange(control, { token, now: noon });
+  await assert.rejects(accept(second.token, goodPassword), LinkFault);
+  await removeMember(control, { ...change, person });
+  await assert.rejects(accept(second.token, goodPassword), LinkFault);
+  assert.deepEqual(await roles(), ["ada@example.com owner"]);
 });
 
 test("a session ends after 12 hours without a request", async (t) => {
