@@ -48,12 +48,12 @@ function refuseUnreadable(exchange: Exchange): void {
   const url = request.url!;
   // Node keeps at least one more line than allowed, and may drop those after it.
   if (rawHeaders.length > 2 * headerLinesMax) throw headersTooLarge(tooManyLines);
-  const { "content-length": length } = headers;
+  const { "content-length": length, "transfer-encoding": coding } = headers;
   if (length !== undefined && Number(length) > bodyMaximum(exchange.route))
     throw bodyTooLarge(bodyMaximum(exchange.route));
-  // The parser reports an unknown coding only after it has passed the headers on (RFC 9112 §6.1).
-  if ((headers["transfer-encoding"] ?? "chunked").toLowerCase() !== "chunked")
-    throw malformed("Transfer-Encoding may only be 'chunked'. Otherwise send Content-Length.");
+  // HTTP/1.0 has no coding. The parser reports an unknown one only after the headers (RFC 9112 §6.1).
+  if (coding !== undefined && (coding.toLowerCase() !== "chunked" || httpVersion === "1.0"))
+    throw malformed("Send Content-Length or, in HTTP/1.1 only, the Transfer-Encoding 'chunked'.");
   if (httpVersion !== "1.1" && httpVersion !== "1.0")
     throw malformed("The request line must end with HTTP/1.1 or HTTP/1.0.");
   // No upgrade is offered, but the parser discards everything after a request for one. After a CONNECT nothing is read.

@@ -77,8 +77,11 @@ async function framingCases(it: CaseOf, service: OwnProcess): Promise<void> {
     await assertRefused("GET /health HTTP/1.1\r\nHost: x\r\n\n", "bare LF at the end");
     await assertRefused("GET /health\r\nHost: x\r\n\r\n", "no version");
     await assertRefused(requestText("/%ff", { headers: ["Transfer-Encoding: gzip"] }), "no target");
+    const coded = ["Transfer-Encoding: chunked", "Connection: keep-alive"];
+    const old = requestText(path, { key, headers: coded, version: "1.0", body: "0\r\n\r\n" });
+    await assertRefused(old, "a coding that HTTP/1.0 does not have");
     const lines = await linesSinceLast();
-    assert.equal(lines.length, 30);
+    assert.equal(lines.length, 31);
     assert.doesNotMatch(lines.join(), /smuggled|docs/);
   });
 
