@@ -261,11 +261,12 @@ function without<Value>(value: Value, people: readonly Sought[]): Value {
 
 const possessive = /['’‘ʼ＇](?=\p{M}*s(?![\p{L}\p{M}\p{N}]))/giu;
 const periodBeforeWord = /[.․‥…．](?=[\p{L}\p{N}]\p{M}*[\p{L}\p{N}])/gu;
-const escapes = /%[0-7][0-9a-f]|(?:%[89a-f][0-9a-f])+/gi;
+const escapes = /%[0-7][0-9a-f]|(?:%[89a-f][0-9a-f])+|[\u00ad\u200c\u2060\ufeff\u200d]/gi;
 
 /**
- * Decodes percent-escapes. Separates words that a fold would join, so that `Jane Roe's` and `left.Jane Roe` contain the
- * words of `Jane Roe`. Keeps the length by padding a decoded escape with combining marks, which a fold deletes.
+ * Decodes percent-escapes, and deletes invisible characters such as soft hyphens, at which a fold would split a word.
+ * Separates words that a fold would join, as in `Jane Roe's` and `left.Jane Roe`. Keeps the length, by putting combining
+ * marks, which a fold deletes, in the place of what goes.
  */
 const parted = (text: string) =>
   text.replace(escapes, unescaped).replace(possessive, " ").replace(periodBeforeWord, " ");

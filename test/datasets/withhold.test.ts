@@ -85,6 +85,7 @@ test("other texts have [withheld] in place of the name as whole words, however i
     ],
     ["At oak.example/J%C3%A1ne%20Ro%c3%a9%20vita", "At oak.example/[withheld]%20vita"],
     ["Jane Roe Jane Roe", "[withheld] [withheld]"],
+    ["Ja\u00adne R\u200co\u2060e and \ufeffJane\u00ad Roe", "[withheld] and \ufeff[withheld]"],
     [
       "1.Jane Roe, left...Jane Roe, and…Jane Roe",
       "1.[withheld], left...[withheld], and…[withheld]",
