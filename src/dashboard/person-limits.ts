@@ -18,7 +18,7 @@ export type PersonLimiter = ReturnType<typeof openPersonLimiter>;
 
 /**
  * Maximum number of people or networks in memory for each kind of request. They usually take 1 or 2 MB in total, but
- * 80 MB if each person has used up every limit, because 2,000 views take 16 KiB.
+ * 160 MB if each person has used up every limit, because 2,000 views or forms take 16 KiB.
  */
 const namesMax = 5000;
 /** Maximum number of sites in memory for each kind of request. A site takes about as much memory as a person. */
@@ -33,7 +33,7 @@ export function openPersonLimiter() {
   // Suggestions use up no views, and a person with no views left can still send the form on the page.
   const limits = {
     view: open([minute, day]),
-    form: open([minute]),
+    form: open([minute, day]),
     background: open([minute]),
     // Each private feed counts as a person who may ask once a minute.
     feed: open([{ ...minute, quota: 1 }]),

@@ -41,27 +41,29 @@ function fill(take: () => ReturnType<PersonLimiter["take"]>) {
   }
 }
 
-test("a refusal names the window with the longest wait and its end, after which a request is admitted", () => {
-  const limiter = openPersonLimiter();
-  const full = { count: 120, name: "minute", quota: 120, retryAfterSeconds: 60 };
-  assert.deepEqual(
-    fill(() => limiter.take("pe_1", "view", 0)),
-    full,
-  );
-  assert.notEqual(limiter.take("pe_1", "view", minute - 1), null);
-  for (let i = 1; i < 16; i++)
+/** As the audit log may keep an entry of each form for good, forms have a limit for the day, too. */
+for (const kind of ["view", "form"] as const)
+  test(`a refusal names the window with the longest wait and its end, after which a ${kind} is admitted`, () => {
+    const limiter = openPersonLimiter();
+    const full = { count: 120, name: "minute", quota: 120, retryAfterSeconds: 60 };
     assert.deepEqual(
-      fill(() => limiter.take("pe_1", "view", i * minute)),
+      fill(() => limiter.take("pe_1", kind, 0)),
       full,
     );
-  const last = { count: 80, name: "day", quota: 2000, retryAfterSeconds: 86_400 - 16 * 60 };
-  assert.deepEqual(
-    fill(() => limiter.take("pe_1", "view", 16 * minute)),
-    last,
-  );
-  assert.notEqual(limiter.take("pe_1", "view", day - 1), null);
-  assert.equal(fill(() => limiter.take("pe_1", "view", day)).count, 120);
-});
+    assert.notEqual(limiter.take("pe_1", kind, minute - 1), null);
+    for (let i = 1; i < 16; i++)
+      assert.deepEqual(
+        fill(() => limiter.take("pe_1", kind, i * minute)),
+        full,
+      );
+    const last = { count: 80, name: "day", quota: 2000, retryAfterSeconds: 86_400 - 16 * 60 };
+    assert.deepEqual(
+      fill(() => limiter.take("pe_1", kind, 16 * minute)),
+      last,
+    );
+    assert.notEqual(limiter.take("pe_1", kind, day - 1), null);
+    assert.equal(fill(() => limiter.take("pe_1", kind, day)).count, 120);
+  });
 
 test("pages, forms and requests of scripts are counted separately, for each person", () => {
   const limiter = openPersonLimiter();
