@@ -4,6 +4,7 @@
  * backup stay revoked, unless `--undo-revocations` is given.
  */
 import { createReadStream, statSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Ending } from "#backups/endings.ts";
 import type { Restored } from "#backups/restore.ts";
 import type { Archive } from "#backups/unpack.ts";
@@ -51,7 +52,7 @@ export const backupCommand = command({
     const making =
       file === standard ? backupToStream(order, writeOut) : backupToFile(order, file, force);
     const made = await making.catch((error: unknown) => {
-      throw fileFault(error, placeOf(file));
+      throw fileFault(error, placeOf(file), dataDir);
     });
     return { file, ...made };
   },
@@ -79,16 +80,20 @@ const writeOut = (bytes: Buffer) =>
     process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
   });
 
-function fileFault(error: unknown, file: string): unknown {
+function fileFault(error: unknown, file: string, dataDir: string): unknown {
   const { code, syscall, path: found = file } = error as NodeJS.ErrnoException;
   if (syscall === undefined) return error;
   // A backup is written in a folder of this name beside FILE.
   const path = found.replace(/\.tmp-\w{6}(?:\/.*)?$/, "");
+  const isOfData = path === found && resolve(path).startsWith(`${resolve(dataDir)}/`);
+  const advice = isOfData
+    ? "Run gp-records as the user who owns DATA_DIR, and make sure that its disk is not failing"
+    : "Make sure that its folder exists and give this user access to it, or choose another place for the backup";
   return new CommandFault(
     isNoRoom(error) ? exitCodes.diskFull : exitCodes.usage,
     path === placeOf(standard)
       ? `The backup is incomplete, because standard output cannot be written (${code}). Check the file or program that receives the output, and make the backup again.`
-      : `No backup was made, because ${path} cannot be used (${code}). Make sure that its folder exists and give this user access to it, or choose another place for the backup.`,
+      : `No backup was made, because ${path} cannot be used (${code}). ${advice}.`,
   );
 }
 

@@ -177,7 +177,7 @@ test("a data folder that is closed to this user is not taken for an empty one", 
     chmodSync(dataDir, mode);
     assert.match(
       await asOrdinaryUser(() => refusal(exitCodes.usage, "backup", file)),
-      /No backup was made, because \S+control\.sqlite cannot be used \(EACCES\)\. Make sure .* give this user access to it, or .*\n$/,
+      /No backup was made, because \S+control\.sqlite cannot be used \(EACCES\)\. Run gp-records as the user who owns DATA_DIR, .*\n$/,
     );
   }
   chmodSync(dataDir, 0o700);
