@@ -152,7 +152,7 @@ function connectFault(error: unknown, place: string, setting = "DATABASE_URL"): 
 const notTriedNow = (place: string) =>
   new StoreFault(
     "busy",
-    `No connection to ${place}; another is tried each second. Make sure that it is running and that this machine can connect to it.`,
+    `No connection to ${place}; another is tried each second. Make sure that it is running and has free connections, and that this machine can connect to it.`,
   );
 
 const connectionEnded = (place: string) =>

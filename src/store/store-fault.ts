@@ -125,6 +125,9 @@ export function postgresCodeOf(error: unknown): string | undefined {
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
+/** Words of pgbouncer for a limit of its own; `query_wait_timeout` ends the wait for a connection to the server. */
+const poolerLimit = /no more connections|query_wait_timeout/;
+
 /** Words in those `pg` errors that have no code: the server ended the connection or did not answer. */
 const lostConnection = /terminat|timeout|not queryable|timed out/i;
 
@@ -150,8 +153,15 @@ export function postgresFault(error: unknown, place: string, setting = "DATABASE
     case "57014":
       return busy(`${place} did not answer in time. Try again.`);
     case "53300":
+    case "08P01":
       return busy(
-        `${place} has no free connections: ${message}. Close some connections, or raise the limit that was reached: max_connections, or CONNECTION LIMIT of the role or database.`,
+        code === "53300" || poolerLimit.test(message)
+          ? `${place} has no free connections: ${message}. Close some connections, or raise the limit that was reached: max_connections, or CONNECTION LIMIT of the role or database; in pgbouncer default_pool_size, max_db_connections or max_client_conn.`
+          : `${place} cannot be reached (${message}). The log of the server, or of the pooler before it, says why.`,
+      );
+    case "57P03":
+      return busy(
+        `${place} cannot be reached (${message}). Wait until it takes connections; its log says what it is doing.`,
       );
     case "53100":
       return full(`The disk of ${place} is full. Free some space, then try again.`);
@@ -179,6 +189,10 @@ export function postgresFault(error: unknown, place: string, setting = "DATABASE
         `The host name of ${place} cannot be resolved (${code}). Correct the name in ${setting}, or check the name server of this machine.`,
       );
     default:
+      if (message === "Query read timeout")
+        return busy(
+          `${place} did not answer in time (${message}). It is overloaded or was cut off, or a pooler before it has no free connection (default_pool_size or max_db_connections in pgbouncer).`,
+        );
       return /^(?:08|57P)/.test(code) || syscall !== undefined || lostConnection.test(message)
         ? busy(
             `${place} cannot be reached (${syscall === undefined ? message : code}). Make sure that it is running and that this machine can connect to it.`,

@@ -12,7 +12,7 @@ import { writeAudit } from "#store/audit.ts";
 import { migratePostgres } from "#store/postgres-schema.ts";
 import { type PostgresStep, postgresSteps } from "#store/postgres-steps.ts";
 import { connectPostgres, openGate, placeName } from "#store/postgres.ts";
-import { postgresCodeOf } from "#store/store-fault.ts";
+import { postgresCodeOf, postgresFault } from "#store/store-fault.ts";
 import { openControl } from "#store/stores.ts";
 import { unprivilegedUser } from "../../bench/postgres.ts";
 import { allCommands } from "../support/all-commands.ts";
@@ -437,7 +437,7 @@ test("sslmode means what it means everywhere: encrypted, of a known authority, o
 });
 
 /** A pgbouncer before the database. @returns the URL through it. */
-async function startPgbouncer(t: TestContext, databaseUrl: string, mode: string): Promise<string> {
+async function startPgbouncer(t: TestContext, databaseUrl: string, ...settings: string[]) {
   const { hostname, pathname } = new URL(databaseUrl);
   const folder = temporaryFolder(t);
   const user = unprivilegedUser();
@@ -453,7 +453,7 @@ listen_addr = 127.0.0.1
 listen_port = ${port}
 unix_socket_dir =
 auth_type = any
-pool_mode = ${mode}
+${settings.join("\n")}
 `,
   );
   const child = spawn("pgbouncer", [file], { ...user, stdio: "ignore" });
@@ -471,16 +471,19 @@ test("a pooler that gives each transaction another connection is refused by name
   if (!hasTool(t, "pgbouncer")) return;
   const empty = await freshDatabase(t, { isMigrated: false });
   const refused = faultOf("unusable", /pooler in transaction mode.*pool_mode = session/);
-  await assert.rejects(migratePostgres(await startPgbouncer(t, empty, "transaction")), refused);
+  await assert.rejects(
+    migratePostgres(await startPgbouncer(t, empty, "pool_mode = transaction")),
+    refused,
+  );
   const full = await freshDatabase(t);
-  const databaseUrl = await startPgbouncer(t, full, "transaction");
+  const databaseUrl = await startPgbouncer(t, full, "pool_mode = transaction");
   await assert.rejects(openKeys(t, { dataDir: "/nowhere", databaseUrl }), refused);
 });
 
 test("a pooler that keeps a connection for a session is as good as none", async (t) => {
   if (!hasTool(t, "pgbouncer")) return;
   const empty = await freshDatabase(t, { isMigrated: false });
-  const databaseUrl = await startPgbouncer(t, empty, "session");
+  const databaseUrl = await startPgbouncer(t, empty, "pool_mode = session");
   assert.deepEqual(await migratePostgres(databaseUrl), allSteps);
   const keys = await openKeys(t, { dataDir: "/nowhere", databaseUrl });
   const control = await openIn(t, databaseUrl);
@@ -491,4 +494,29 @@ test("a pooler that keeps a connection for a session is as good as none", async 
     .select("digest")
     .executeTakeFirstOrThrow();
   await eventually(async () => assert.ok((await keys.find(digest.toBase64())) !== undefined));
+});
+
+test("where connections run out, the limit that was reached is named", async (t) => {
+  const url = await freshDatabase(t);
+  const refused = async (through: string, words: RegExp) => {
+    const { result: held } = await eventually(() => connectPostgres(through));
+    await assert.rejects(connectPostgres(through), faultOf("busy", words));
+    held.close();
+  };
+  await runSql(url, "create role few login connection limit 1");
+  const limits = /no free connections: .*CONNECTION LIMIT .*default_pool_size/s;
+  await refused(url.replace("postgres@", "few@"), limits);
+  if (!hasTool(t, "pgbouncer")) return;
+  const [pool, mode] = ["default_pool_size = 1", "pool_mode = session"];
+  await refused(await startPgbouncer(t, url, mode, "max_client_conn = 1"), limits);
+  const silent = /did not answer in time \(Query read timeout\)\..*default_pool_size/;
+  await refused(await startPgbouncer(t, url, mode, pool), silent);
+});
+
+test("a server that starts is waited for, a pooler's refusal looked up", async () => {
+  const told = (code: string, message: string) =>
+    (postgresFault(Object.assign(new Error(message), { code }), "X") as Error).message;
+  assert.match(told("08P01", "query_wait_timeout"), /^X has no free connections/);
+  assert.match(told("57P03", "the database system is starting up"), /^X cannot .* Wait until it/);
+  assert.match(told("08P01", "server login has been failing"), /^X cannot .* or of the pooler/);
 });
