@@ -293,6 +293,13 @@ test("the page of changes joins steps, filters by a view, and says what it canno
   const texan = await shown(`${since}&kind=gp&hq_state=TX`);
   assert.deepEqual(texan.rows, ["grown changed", "new &lt;b&gt; added", "old removed"]);
   assert.deepEqual(figures(texan.body), ["Added 1", "Changed 1", "Removed 1"]);
+  const tabs = [...texan.body.matchAll(/<a href="([^"]*)"[^>]*>(\w+) <span class="muted">(\d+)/g)];
+  assert.deepEqual(
+    tabs.map(([, , label, count]) => `${label} ${count}`),
+    ["All 5", "GPs 3", "People 1", "Signals 0", "Projects 0"],
+  );
+  assert.match(tabs[1]![1]!, /kind=gp&amp;hq_state=TX$/);
+  assert.match(texan.body, /2 GPs added or changed in all/);
   assert.match(texan.body, /aria-label="All GPs by publication;/);
   assert.ok(texan.body.includes(`since=${mid!.version}&amp;kind=gp&amp;hq_state=TX`));
   assert.deepEqual((await shown(`${since}&kind=principal`)).rows, ["p added"]);

@@ -74,7 +74,7 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
           ${card({
             title: "What changed",
             aside: view && viewTitle(view),
-            body: html`${kindTabs(asked, all)} ${changeTable(told)}
+            body: html`${kindTabs(asked, changes, all)} ${changeTable(told)}
             ${pageSteps({ offset, limit: rowsOfPage, total: changes.length }, (to) => hrefWith(asked, { offset: String(to) }))}`,
           })}
         </div>
@@ -214,7 +214,7 @@ function plot(view: View | null, columns: readonly Column[]): Html {
     finding:
       values === undefined
         ? "One publication, so nothing changed yet"
-        : `${day}: ${counted(values[0] + values[1], ...nounsOf(view))} added or changed`,
+        : `${day}: ${counted(values[0] + values[1], ...nounsOf(view))} added or changed in all`,
     measure: `All ${nounsOf(view)[1]} by publication; choose a bar to see what changed from that publication on`,
     head: "Publication",
     series,
@@ -244,12 +244,15 @@ function figureOf(kind: RecordKind, changes: readonly JoinedChange[]) {
   return [kinds[kind].label, grouped(ofKind.length), notes.join(", ") || "none"] as const;
 }
 
-function kindTabs({ since, view }: ChangesQuery, changes: readonly JoinedChange[]): Html {
+/** Returns links to each kind of record, with the numbers of changes there. Only the chosen kind keeps its filters. */
+function kindTabs(asked: ChangesQuery, mine: readonly JoinedChange[], all: typeof mine): Html {
   const tab = (label: string, kind?: RecordKind) => {
-    const href = `${path}?since=${since}${kind === undefined ? "" : `&kind=${kind}`}`;
-    const count = changes.filter((one) => kind === undefined || one.kind === kind).length;
-    return html`<a href="${href}" ${kind === view?.kind && html`aria-current="page"`}
-      >${label} <span class="muted">${grouped(count)}</span></a
+    const isChosen = kind === asked.view?.kind;
+    const other = `${path}?since=${asked.since}${kind === undefined ? "" : `&kind=${kind}`}`;
+    const href = isChosen ? hrefWith(asked, {}) : other;
+    const found = isChosen ? mine : all.filter((one) => kind === undefined || one.kind === kind);
+    return html`<a href="${href}" ${isChosen && html`aria-current="page"`}
+      >${label} <span class="muted">${grouped(found.length)}</span></a
     > `;
   };
   return html`<nav class="tabs" aria-label="Kinds of records">
