@@ -41,7 +41,7 @@ export function readNumber(
       "is neither whole dollars nor cents; set multiply_by to the number of dollars that 1 stands for: 1 for dollars, 1000000 for millions",
     );
   const plain = digits.replaceAll(mark === "." ? /[, '’]/g : /[. '’]/g, "").replace(",", ".");
-  const value = sign * exactProduct(Number(plain), multiplyBy ?? 1);
+  const value = sign * (multiplyBy === undefined ? Number(plain) : exactProduct(plain, multiplyBy));
   if (kind === "decimal") return value + 0;
   const whole = kind === "money" ? Math.sign(value) * Math.round(Math.abs(value)) : value;
   if (!Number.isInteger(whole)) return new Unreadable(numberWords(kind, digits, writing));
@@ -66,8 +66,12 @@ function unwrap(text: string, kind: NumberKind): { digits: string; sign: 1 | -1 
 }
 
 /** Returns the decimal product: 4.1 million is exactly 4,100,000, although the binary product is a little less. */
-function exactProduct(value: number, multiplyBy: number): number {
-  return multiplyBy === 1 ? value : Number((value * multiplyBy).toPrecision(15));
+function exactProduct(value: string, multiplyBy: number): number {
+  const [factor = "", exponent = "0"] = String(multiplyBy).split("e");
+  const digits = (text: string) => BigInt(text.replace(".", ""));
+  const places = (text: string) => text.split(".")[1]?.length ?? 0;
+  const power = Number(exponent) - places(value) - places(factor);
+  return Number(`${digits(value) * digits(factor)}e${power}`);
 }
 
 function numberWords(
