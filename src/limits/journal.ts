@@ -437,21 +437,20 @@ function decodeHeader(segment: Buffer): string | null {
 const headerChecksum = (header: Buffer) =>
   crc32(header.subarray(bootIdAt), crc32(header.subarray(0, 12)));
 
-const segmentName = /^(\d{8})\.counts$/;
+const segmentName = /^\d{8,}\.counts$/;
 
 /**
- * Lists the paths of all segments, oldest first. Creates the folder if needed.
+ * Lists the paths of all segments. Creates the folder if needed.
  * @throws if the folder cannot be used.
  */
 function listSegments(folder: string): string[] {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return readdirSync(folder)
     .filter((name) => segmentName.test(name))
-    .sort()
     .map((name) => join(folder, name));
 }
 
-/** Returns a path that sorts after all segments in the folder. @throws if the folder cannot be used. */
+/** Returns a path with a number above those of all segments in the folder. @throws if the folder cannot be used. */
 function nextSegmentPath(folder: string): string {
   const numbers = listSegments(folder).map((path) => Number.parseInt(basename(path), 10));
   return join(folder, `${String(Math.max(0, ...numbers) + 1).padStart(8, "0")}.counts`);

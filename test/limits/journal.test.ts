@@ -98,6 +98,15 @@ test("what nobody keeps is written with the next sync, and before it takes endle
   assert.equal(statSync(path(0)).size, empty + 1000 * recordBytes);
 });
 
+test("counts after the last number of eight digits are read again", (t) => {
+  const { dir, open, faults, files } = beginJournal(t);
+  mkdirSync(join(dir, "counts"));
+  writeFileSync(join(dir, "counts", "99999999.counts"), "");
+  open().take(3);
+  assert.equal(open().counted(), 3);
+  assert.deepEqual([files(), faults], [["100000000.counts", "100000001.counts"], []]);
+});
+
 test("a folder that cannot be used is named once, requests are answered and counted, and saved when it can be", async (t) => {
   const { world, dir, open, faults } = beginJournal(t);
   writeFileSync(join(dir, "counts"), "not a folder");
