@@ -7,6 +7,7 @@
 import { randomUUID } from "node:crypto";
 import {
   closeSync,
+  constants,
   fdatasync,
   fdatasyncSync,
   openSync,
@@ -218,7 +219,8 @@ function readSegments(folder: string, { fail, reportUnread }: ReturnType<typeof 
  * @throws if the file cannot be read or has another format version.
  */
 function readSegment(path: string): SegmentContent {
-  const segment = readFileSync(path);
+  // Without blocking, because a pipe would hold up the start for ever.
+  const segment = readFileSync(path, { flag: constants.O_RDONLY | constants.O_NONBLOCK });
   const places = Math.max(0, Math.floor((segment.length - headerBytes) / recordBytes));
   const content: SegmentContent = {
     bootId: places === 0 ? null : decodeHeader(segment),

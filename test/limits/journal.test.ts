@@ -107,6 +107,14 @@ test("counts after the last number of eight digits are read again", (t) => {
   assert.deepEqual([files(), faults], [["100000000.counts", "100000001.counts"], []]);
 });
 
+test("a pipe among the counts does not hold up the start", (t) => {
+  const { dir, open, faults } = beginJournal(t);
+  mkdirSync(join(dir, "counts"));
+  assert.equal(spawnSync("mkfifo", [join(dir, "counts", "00000001.counts")]).status, 0);
+  open().take(3);
+  assert.deepEqual([open().counted(), faults], [3, []]);
+});
+
 test("a folder that cannot be used is named once, requests are answered and counted, and saved when it can be", async (t) => {
   const { world, dir, open, faults } = beginJournal(t);
   writeFileSync(join(dir, "counts"), "not a folder");
