@@ -19,7 +19,6 @@ export const uploadBytesMax = fileBytesMax + 128 * 1024;
 
 export interface PageRequest {
   method: string;
-  /** Path without the query. */
   path: string;
   /** Query without the `?`. */
   query: string;

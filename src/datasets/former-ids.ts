@@ -9,7 +9,6 @@ import { DatasetFault } from "./dataset-fault.ts";
 import { type DraftRecord, type DraftRecords, mintId } from "./draft-record.ts";
 import type { Previous } from "./previous.ts";
 
-/** Shape of a GP's public id. */
 export const publicIdShape = /^gp_[0-9a-z]{16}$/;
 
 interface SettleOrder {

@@ -101,7 +101,6 @@ export function openExportOffers({ folder, served, program, onMade }: OffersOrde
           generation,
           files: filesOfDataset.map((file) => offer(generation, file)),
         })),
-    /** Finds a file. Returns undefined if the dataset is not offered or has no such file. */
     find(version: string, name: string): OfferedFile | undefined {
       const generation = catalogue.findReadable(version);
       const file = filesOfDataset.find((one) => one.name === name);

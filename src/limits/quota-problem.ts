@@ -20,7 +20,6 @@ export function quotaProblem(quotaStatus: QuotaStatus, requests = 1): Problem {
   });
 }
 
-/** Returns the problem for a request that could not be counted. */
 export const notCountedProblem = (): Problem =>
   unavailable("store_down", "The request could not be counted, so it was refused. Try again soon.");
 

@@ -9,7 +9,6 @@ import type { Bounds, Filter, Order } from "#search/read-model.ts";
 export const parameterBounds = {
   /** Maximum number of values for a repeatable filter. */
   valuesMax: 10,
-  /** Maximum number of ids for a filter by id. */
   idsMax: 100,
   /** Maximum length of a value, in code points, unless a filter has its own. */
   lengthMax: 100,

@@ -36,7 +36,6 @@ export function splitName(folded: string): NameParts {
   return { core: (core.length > 0 ? core : words).join(" "), form: forms.join(" ") };
 }
 
-/** Reports whether a folded word is a legal form. */
 export const isLegalForm = (word: string): boolean => Object.hasOwn(formOf, word);
 
 /** Returns a folded name without the legal forms at its end. The first word always stays. */

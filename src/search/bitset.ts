@@ -223,5 +223,4 @@ export function pageOfBits(
   return skip;
 }
 
-/** Returns one set as a combination. */
 export const only = (set: Bitset): Combination => ({ some: [set], each: [], but: [] });

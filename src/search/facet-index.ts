@@ -15,7 +15,6 @@ import {
 import { type Spelling, spellingsOfMarket } from "./market-spellings.ts";
 import { indexOfText, type PackedTexts, packTexts, sortByBytes, textAt } from "./packed-texts.ts";
 
-/** A spelling and the number of its value. */
 interface ValueSpelling extends Spelling {
   value: number;
 }

@@ -23,7 +23,6 @@ export interface Found {
 
 export type GpSearch = ReturnType<typeof openGpSearch>;
 
-/** Returns the miss for a name that no GP has. */
 export const missedName = (value: string, folded: string): Miss => ({
   kind: "gp",
   parameter: "gp_name",

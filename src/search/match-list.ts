@@ -45,7 +45,6 @@ const registers = ["crd", "cik"] as const;
 
 /** Minimum likeness of a similar name. Equal names have 1. */
 const likenessMin = 0.65;
-/** Minimum likeness of a name that differs by a typo. */
 const typoLikenessMin = 0.85;
 /** Minimum lead of the best name in likeness. With less, the match is `unsure` unless its place fits better. */
 const leadMin = 0.04;

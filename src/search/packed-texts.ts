@@ -15,7 +15,6 @@ export function packTexts(texts: readonly string[]): PackedTexts {
   return { bytes, starts };
 }
 
-/** Returns a Buffer over the same bytes. */
 export const bufferOver = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
 
@@ -79,7 +78,6 @@ export function endsWith(
   return start >= starts[index]! && standsAt(bytes, start, suffix);
 }
 
-/** Reports whether text `index` contains `part`. */
 export function holds({ bytes, starts }: PackedTexts, index: number, part: Uint8Array): boolean {
   const last = starts[index + 1]! - part.length;
   for (let at = starts[index]!; at <= last; at++) if (standsAt(bytes, at, part)) return true;

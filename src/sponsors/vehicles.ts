@@ -31,7 +31,6 @@ export interface Vehicle<F = Pick<FormD, "accession">> extends Classification {
   link: { gp: ResolvedGp; evidence: Candidate } | null;
 }
 
-/** Candidate with its CRD number. */
 interface Weighed extends Candidate {
   /** CRD number of the firm; null unless it was matched to exactly one known adviser. */
   crd: string | null;

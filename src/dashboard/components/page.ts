@@ -181,7 +181,6 @@ export const emailField = (value: string | undefined): Html =>
     value,
   });
 
-/** Returns the field for the current password. */
 export const passwordField = (label: string, name = "password"): Html =>
   field({ name, label, type: "password", autocomplete: "current-password" });
 
