@@ -89,6 +89,7 @@ export function openOwnValues(
       yield;
     }
     for (const name of asked) if (collected.has(name)) yield void indexOf(name);
+    if (asked.includes("id")) yield* ids.sort();
   }
 
   function* readNames(): Generator<void> {
@@ -323,13 +324,26 @@ function openIds(parts: DatasetParts, kind: RecordKind) {
   const keys = new Float64Array(documentCount(documents));
   let byId: Uint32Array | undefined;
   const idAt = (position: number) => readDocuments<AnyRecord>(documents, [position])[0]!.id;
-  const inOrder = () =>
-    (byId ??= Uint32Array.from(keys.keys()).sort(
-      (a, b) => keys[a]! - keys[b]! || (idAt(a) < idAt(b) ? -1 : 1),
-    ));
+  /** Sorts the ids in groups with the same first two characters: at once, 250,000 would take 80 ms. */
+  function* sort(): Generator<void> {
+    if (byId !== undefined) return;
+    const groups = keys.map((key) => Math.floor(key / 36 ** 6));
+    const positions = keys.map((_, position) => position);
+    const { starts, items } = packLists(36 ** 2, groups, positions);
+    for (let i = 1; i < starts.length; i++)
+      yield void items
+        .subarray(starts[i - 1], starts[i])
+        .sort((a, b) => keys[a]! - keys[b]! || (idAt(a) < idAt(b) ? -1 : 1));
+    byId = items;
+  }
+  const inOrder = () => {
+    finish(sort());
+    return byId!;
+  };
   let sortedKeys: Float64Array | undefined;
   return {
     add: ({ id }: AnyRecord, position: number) => (keys[position] = idKey(id)),
+    sort,
     inOrder,
     /** Returns the position of the record with an id, or -1 if none has it. Former ids also find a GP or principal. */
     positionOf(id: string): number {

@@ -134,7 +134,7 @@ export function openReadModel(parts: DatasetParts): ReadModel {
   function* prepare(kind: RecordKind, filter: Filter, order?: Order): Generator<void> {
     const { ofRecord } = sortConditions(kind, filter);
     const names = ofRecord.map(([name]) => name).filter((name) => needsValues(kind, name));
-    if (order !== undefined) names.push(order.by);
+    if (order !== undefined) names.push(order.by, "id");
     if (names.length > 0) yield* own[kind].read(names);
     for (const [name, asked] of ofRecord) {
       const { by } = filterable[kind][name]!;

@@ -70,3 +70,15 @@ test("other work of the thread goes between the documents that are read, and two
   const late = (await modelOf(t, cast)).prepare("gp", { signal: { type: ["news"] } });
   assert.equal(late.next().done, false);
 });
+
+test("other work goes between the ids that are sorted, once", async (t) => {
+  const model = await modelOf(t, cast);
+  for (const [kind, by] of [
+    ["project", "name"],
+    ["gp", "signal_date"],
+  ] as const) {
+    const order = { by, isDescending: false };
+    assert.ok([...model.prepare(kind, {}, order)].length > 100, kind);
+    assert.equal([...model.prepare(kind, {}, order)].length, 0);
+  }
+});
