@@ -54,32 +54,38 @@ export function openRetention(
   };
 }
 
-const lastSurplus = "select max(number) - $1 as number from request";
+/** Maximum number of the log's pages that a step reads, usually 64 MiB. The server might give up on a longer search. */
+const pagesAtOnce = 8192;
 
 /** SQL that removes up to 5,000 old or surplus requests. It skips those that another instance is removing. */
 const removeRequests = `
   delete from request where ctid = any(array(
-    select ctid from request where at < $1 or number <= $2 limit ${removedAtOnce} for update skip locked)) returning 1`;
+    select ctid from request where ctid >= $1::tid and ctid < $2::tid and (at < $3 or number <= $4)
+    limit ${removedAtOnce} for update skip locked)) returning 1`;
 
 /**
- * Returns a function that runs one step and reports whether it removed requests or sums. The function rejects as
- * `PostgresSession.query` does. `now` is in ms since 1970.
+ * Returns a function that runs one step and reports whether the next is due at once. A step searches one part of the
+ * log. The function rejects as `PostgresSession.query` does. `now` is in ms since 1970, and `newest` is the number of
+ * the newest request.
  */
 export function openPostgresRetention(
   retention: Retention,
-): (session: Pick<PostgresSession, "query">, now: number) => Promise<boolean> {
+): (session: Pick<PostgresSession, "query">, now: number, newest: number) => Promise<boolean> {
   const look = openLook();
-  /** Number of the newest surplus request, 0 or less if there is none; undefined until the next search. */
-  let surplus: number | undefined;
-  return async (session, now) => {
-    const { query } = session;
+  /** Page at which the next step begins. */
+  let page = 0;
+  return async ({ query }, now, newest) => {
     const start = logStartOf(now, retention);
     await query("update request_log_start set at = $1 where at <> $1", [start]);
     if (!look.isDue(now)) return false;
-    surplus ??=
-      (await query<{ number: number | null }>(lastSurplus, [retention.logRowsMax]))[0]!.number ?? 0;
-    if ((await query(removeRequests, [start, surplus])).length > 0) return true;
-    surplus = undefined;
+    const part = [`(${page},0)`, `(${page + pagesAtOnce},0)`];
+    const surplus = newest - retention.logRowsMax;
+    if ((await query(removeRequests, [...part, start, surplus])).length > 0) return true;
+    const [log] = await query<{ pages: number }>(
+      "select pg_relation_size('request') / current_setting('block_size')::integer as pages",
+    );
+    page = page + pagesAtOnce < log!.pages ? page + pagesAtOnce : 0;
+    if (page > 0) return true;
     const keptFrom = now - hoursKeptDays * dayMilliseconds;
     const removed = await query(
       "delete from usage_hour where hour = (select min(hour) from usage_hour) and hour < $1 returning 1",

@@ -93,14 +93,18 @@ async function openPostgresStore(url: string) {
     name: "gp-records usage",
     settings: { synchronous_commit: "off" },
   });
+  const write = openPostgresWrites(session.query, retention.logDays > 0, writer);
+  let newest = 0;
   return {
-    write: openPostgresWrites(session.query, retention.logDays > 0, writer),
+    async write(numbered: NumberedBatch) {
+      newest = (await write(numbered)) ?? newest;
+    },
     async tidy(now: number) {
       // This machine's clock may be ahead. Records that are still to be kept must not be removed because of it.
       const [clock] = await session.query<{ now: number }>(
         "select floor(extract(epoch from clock_timestamp()) * 1000) as now",
       );
-      return removeOld(session, Math.min(now, clock!.now));
+      return removeOld(session, Math.min(now, clock!.now), newest);
     },
     isOver: () => session.isOver,
     close: session.close,

@@ -88,8 +88,9 @@ export function openWrites(connection: DatabaseSync, keepsLog: boolean): (batch:
 type Query = PostgresSession["query"];
 
 /**
- * Returns a function that writes one batch. The batch may have been written even if the function rejects. Another call
- * with the same number counts the batch only once, even if the server runs the first statement later.
+ * Returns a function that writes one batch, and resolves with the number of its newest logged request; null if there is
+ * none. The batch may have been written even if the function rejects. Another call with the same number counts the
+ * batch only once, even if the server runs the first statement later.
  * @param query runs SQL on the current session.
  * @param keepsLog true to log each request, besides adding it to the sums.
  * @param writer id of the writer that numbers the batches.
@@ -98,11 +99,11 @@ export function openPostgresWrites(
   query: Query,
   keepsLog: boolean,
   writer: string,
-): (numbered: NumberedBatch) => Promise<void> {
+): (numbered: NumberedBatch) => Promise<number | null> {
   const numbersOf = openWords(query);
   return async ({ number, batch: { keyUse, requests } }) => {
     if (keyUse.length > 0) await query(rememberKeyUses, [JSON.stringify(keyUse)]);
-    if (requests.count === 0) return;
+    if (requests.count === 0) return null;
     const sums = openHourSums(requests.words);
     const numbers = keepsLog ? await numbersOf(requests.words) : [];
     const logged: object[] = [];
@@ -112,7 +113,8 @@ export function openPostgresWrites(
     }
     const writtenAt = new Date().toISOString();
     const values = [writer, number, writtenAt, JSON.stringify(sums.rows()), JSON.stringify(logged)];
-    await query({ name: "usage_add", text: addBatch }, values);
+    const add = { name: "usage_add", text: addBatch };
+    return (await query<{ newest: number | null }>(add, values))[0]!.newest;
   };
 }
 
@@ -135,10 +137,13 @@ const addBatch = `
       requests = usage_hour.requests + excluded.requests,
       bytes = usage_hour.bytes + excluded.bytes,
       milliseconds = usage_hour.milliseconds + excluded.milliseconds
+  ), logged as (
+    insert into request (account, at, key, operation, status, hundredths, bytes, dataset, problem, id, query)
+    select account, at, key, operation, status, hundredths, bytes, dataset, problem, id, query
+    from once, json_populate_recordset(null::request, $5)
+    returning number
   )
-  insert into request (account, at, key, operation, status, hundredths, bytes, dataset, problem, id, query)
-  select account, at, key, operation, status, hundredths, bytes, dataset, problem, id, query
-  from once, json_populate_recordset(null::request, $5)`;
+  select max(number) as newest from logged`;
 
 /** Statement that writes keys' last use, in a fixed order, so that instances cannot deadlock. */
 const rememberKeyUses = `

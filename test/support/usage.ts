@@ -122,7 +122,10 @@ export async function putRequests(
   const { dataDir, databaseUrl } = placeOf(place);
   const batch = batchOf(requests);
   if (databaseUrl !== null)
-    return onSession(databaseUrl, ({ query }) => postgresWrites(query, keepsLog)(batch));
+    return onSession(
+      databaseUrl,
+      async ({ query }) => void (await postgresWrites(query, keepsLog)(batch)),
+    );
   const connection = openFile(shapeOf("usage.sqlite", dataDir));
   openWrites(connection, keepsLog)(batch);
   connection.close();
@@ -140,7 +143,8 @@ export async function tidyUsage(
   if (databaseUrl !== null)
     return onSession(databaseUrl, async (session) => {
       const step = openPostgresRetention(kept);
-      while (await step(session, now)) steps++;
+      const [log] = await session.query<any>("select max(number) as newest from request");
+      while (await step(session, now, log.newest)) steps++;
       return steps;
     });
   const connection = openFile(shapeOf("usage.sqlite", dataDir));

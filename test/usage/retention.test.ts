@@ -8,6 +8,7 @@ import { openFile, shapeOf, usageFile } from "#store/sqlite-file.ts";
 import { openPostgresRetention, openRetention, type Retention } from "#usage/retention.ts";
 import { day, hour, minute, noon } from "../support/control.ts";
 import { forEachStore as test, storePlace, type StorePlace } from "../support/for-each-store.ts";
+import { freshDatabase, onPostgres } from "../support/postgres.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import {
   countIn,
@@ -114,7 +115,7 @@ async function openSteps(t: TestContext, { dataDir, databaseUrl }: StorePlace) {
   const session = await connectPostgres(databaseUrl);
   t.after(() => session.close());
   const step = openPostgresRetention(retention);
-  return (now: number) => step(session, now);
+  return (now: number) => step(session, now, 0);
 }
 
 test("a request is hidden from the minute on in which it is too old, and removed within an hour", async (t) => {
@@ -130,6 +131,30 @@ test("a request is hidden from the minute on in which it is too old, and removed
   assert.equal(await stored(), 2);
   assert.equal(await step(noon + hour), true);
   assert.equal(await stored(), 0);
+});
+
+onPostgres("a log is searched in parts for what is old or surplus", async (t) => {
+  const session = await connectPostgres(await freshDatabase(t));
+  t.after(() => session.close());
+  // Four requests on a page: a part has 32,768 of them.
+  await session.query(
+    `insert into request (account, at, key, operation, status, hundredths, bytes, id, query)
+     select 1, case i % 10000 when 0 then 0 else $1::bigint end, 1, 1, 200, 1, 1, '', repeat('x', 1900)
+     from generate_series(1, 40000) as i`,
+    [noon],
+  );
+  const query = async <Row>(statement: any, values: readonly unknown[] = []) => {
+    const plan = await session.query<object>(`explain ${statement}`, values);
+    if (/ request /.test(statement))
+      assert.match(JSON.stringify(plan), /Tid Range Scan on request/);
+    return session.query<Row>(statement, values);
+  };
+  const step = openPostgresRetention({ logDays: 14, logRowsMax: 39_500 });
+  let steps = 0;
+  while (await step({ query }, noon, 40_000)) steps++;
+  assert.equal(steps, 3);
+  const [left] = await session.query<any>("select min(number), count(*) from request");
+  assert.deepEqual(left, { min: 501, count: 39_496 });
 });
 
 const mebibyte = 1024 ** 2;

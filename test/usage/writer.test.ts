@@ -289,6 +289,17 @@ test("what is too old goes beside what is written, and beyond the rows that are 
   assert.deepEqual([...new Set(await idsIn(dataDir))], ["new"]);
 });
 
+forEachStore("the oldest of a batch go if it alone is too large", async (t) => {
+  const place = await storePlace(t);
+  const { writer } = watchedWriter(t, { ...place, retention: { logDays: 2, logRowsMax: 3 } });
+  writer.write(batchOf([1, 2, 3, 4, 5].map((i) => request({ requestId: `${i}` }))));
+  for (let left = 5; left > 3; left = (await idsIn(place)).length) {
+    writer.write(requests(0));
+    await writer.settled();
+  }
+  assert.deepEqual(await idsIn(place), ["3", "4", "5"]);
+});
+
 forEachStore("what was written is there after kill -9", async (t) => {
   const { dataDir, databaseUrl } = await storePlace(t);
   const script = join(import.meta.dirname, "../support/usage-until-killed.ts");
