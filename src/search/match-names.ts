@@ -211,7 +211,9 @@ export function matchWord(index: NameIndex, word: string): WordMatch {
   // No byte of UTF-8 is 255, so this sorts after every word that begins with the sought one.
   const to = lowerBound(index.words, Buffer.concat([sought, Uint8Array.of(255)]));
   const equal = from < to && lengthOf(index, from) === sought.length ? from : -1;
-  const inside = mayStandAnywhere(word) ? wordsHolding(index, sought, from, to) : [];
+  const mayStandAnywhere =
+    [...word].length >= anywhereFromCodePoints || lettersWithoutSpaces.test(word);
+  const inside = mayStandAnywhere ? wordsHolding(index, sought, from, to) : [];
   const countOf = ({ starts }: Lists, first: number, end: number) => starts[end]! - starts[first]!;
   const countBetween = (first: number, end: number) =>
     countOf(index.gpsOfWord.first, first, end) + countOf(index.gpsOfWord.later, first, end);
@@ -229,30 +231,23 @@ const answers = ({ from, to, inside }: WordMatch, word: number): boolean =>
 const lengthOf = ({ words }: NameIndex, word: number) =>
   words.starts[word + 1]! - words.starts[word]!;
 
-function mayStandAnywhere(word: string): boolean {
-  return [...word].length >= anywhereFromCodePoints || lettersWithoutSpaces.test(word);
-}
-
 /**
  * Returns the words that contain a sought word but do not begin with it. Reads only words with its rarest trigram.
  * @param sought at least three bytes.
  */
 function wordsHolding(index: NameIndex, sought: Uint8Array, from: number, to: number): number[] {
-  let rarest: { start: number; end: number } | undefined;
+  const { starts, items } = index.wordsOfTrigram;
+  let [start, end] = [0, Infinity];
   for (let at = 0; at + 2 < sought.length; at++) {
-    const found = listOfTrigram(index, trigramAt(sought, at));
-    if (found === undefined) return [];
-    if (rarest === undefined || found.end - found.start < rarest.end - rarest.start) rarest = found;
+    const place = placeOf(index.trigrams, trigramAt(sought, at));
+    if (place === -1) return [];
+    if (starts[place + 1]! - starts[place]! < end - start)
+      [start, end] = [starts[place]!, starts[place + 1]!];
   }
   const holding: number[] = [];
-  for (let i = rarest!.start; i < rarest!.end; i++) {
-    const word = index.wordsOfTrigram.items[i]!;
+  for (let i = start; i < end; i++) {
+    const word = items[i]!;
     if ((word < from || word >= to) && holds(index.words, word, sought)) holding.push(word);
   }
   return holding;
-}
-
-function listOfTrigram({ trigrams, wordsOfTrigram: { starts } }: NameIndex, trigram: number) {
-  const place = placeOf(trigrams, trigram);
-  return place === -1 ? undefined : { start: starts[place]!, end: starts[place + 1]! };
 }

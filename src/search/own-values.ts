@@ -167,18 +167,12 @@ export function openOwnValues(
       }
       return own.sets;
     },
-    /**
-     * Returns the positions of all records in the order of a date, a number or `name`. Records with the same value are
-     * in the order of their ids. Those without a value come last.
-     */
-    order: (name: string, isDescending: boolean) =>
-      sortByPlaces(rangeOf(name).places, ids.inOrder(), isDescending),
     /** Returns the positions of all records in the order of their ids. */
     byId() {
       finish(read());
       return ids.inOrder();
     },
-    /** Returns each record's place in the order of a date or a number. Equal values share a place; -1 for no value. */
+    /** Returns each record's place in the order of a date, a number or `name`. Equal values share a place; -1 for none. */
     places: (name: string) => rangeOf(name).places,
     /** Returns a function that reads a record's number, or its date as a `dateKey`; undefined if it has none. */
     numberAt(name: string) {

@@ -221,12 +221,11 @@ export function openReadModel(parts: DatasetParts): ReadModel {
 
   const sortedBy = (kind: RecordKind, order: Order): SortedPositions =>
     getOrCompute(sorted, `${kind} ${order.by} ${order.isDescending}`, () => {
-      const { by, isDescending } = order;
-      if (by !== "signal_date") return withPlaces(own[kind].order(by, isDescending));
-      const byId = own.gp.byId();
-      return withPlaces(
-        sortByPlaces(latestSignals(parts, own.signal.places("date")), byId, isDescending),
-      );
+      const places =
+        order.by === "signal_date"
+          ? latestSignals(parts, own.signal.places("date"))
+          : own[kind].places(order.by);
+      return withPlaces(sortByPlaces(places, own[kind].byId(), order.isDescending));
     });
 
   const setsOf = (kind: RecordKind, name: string): ValueSets =>
