@@ -1,14 +1,5 @@
 /** Reads an operator's files and folders of public filings. Recognises most files by content, some by name. */
-import {
-  closeSync,
-  createReadStream,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  statSync,
-} from "node:fs";
+import { createReadStream, lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { pipeline } from "node:stream";
 import { crc32, createGunzip } from "node:zlib";
@@ -178,7 +169,7 @@ const advHeader = /^"?FilingID"?(?:,|$)/i;
 const indexHeader = /^(?=.*Form Type)(?=.*Date Filed).*File ?name\s*$/im;
 
 async function readFile(file: string, reader: Reader): Promise<void> {
-  const beginning = beginningOf(file);
+  const beginning = await beginningOf(file);
   const [header = ""] = beginning.split(/\r?\n/, 1);
   const leave = (reason: string) => reader.leave(file, reason);
   if (file.endsWith(".part")) return leave("is an unfinished download; download it again");
@@ -236,12 +227,10 @@ async function readFile(file: string, reader: Reader): Promise<void> {
 }
 
 /** Returns the first 64 KiB of a file, one character per byte, without a UTF-8 byte order mark. */
-function beginningOf(file: string): string {
-  using closing = new DisposableStack();
-  const handle = closing.adopt(openSync(file, "r"), closeSync);
-  const bytes = Buffer.alloc(beginningBytes);
-  const length = readSync(handle, bytes, 0, bytes.length, 0);
-  return bytes.toString("latin1", 0, length).replace(/^\xef\xbb\xbf/, "");
+async function beginningOf(file: string): Promise<string> {
+  for await (const bytes of createReadStream(file, { highWaterMark: beginningBytes }))
+    return (bytes as Buffer).toString("latin1").replace(/^\xef\xbb\xbf/, "");
+  return "";
 }
 
 function readSubmission(file: string, bytes: Buffer, reader: Reader): void {
