@@ -20,6 +20,7 @@ import {
   draftRecord,
   type KeepText,
   mintId,
+  none,
   noRecords,
   readLinks,
   type StoredLinks,
@@ -146,8 +147,6 @@ function alikeNames(gps: readonly DraftRecord[], texts: TextStore): string[][] {
 
 const nameIn = (own: string) => (JSON.parse(`{${own}}`) as { name: string }).name;
 
-const none: readonly never[] = [];
-
 const keyOf = (kind: RecordKind, id: string) => `${kind}\n${id}`;
 
 /** A link from one record to another by source id, or to a GP of any source by public id. */
@@ -157,12 +156,10 @@ interface Need {
   id: string;
 }
 
-function needsOf({ gps, projects }: Pick<StoredLinks, "gps" | "projects">): Need[] {
-  const needs: Need[] = [];
-  for (const id of gps) needs.push({ field: "gps", kind: "gp", id });
-  for (const id of projects) needs.push({ field: "project_ids", kind: "project", id });
-  return needs;
-}
+const needsOf = ({ gps, projects }: Pick<StoredLinks, "gps" | "projects">): Need[] => [
+  ...gps.map((id): Need => ({ field: "gps", kind: "gp", id })),
+  ...projects.map((id): Need => ({ field: "project_ids", kind: "project", id })),
+];
 
 /** A removal requested by a line. */
 interface Removal {

@@ -96,7 +96,7 @@ export function draftRecord(
   };
 }
 
-const none: readonly never[] = [];
+export const none: readonly never[] = [];
 
 /**
  * Returns the string that the display order compares first: the date of a signal (newest first), or the folded name of

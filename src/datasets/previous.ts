@@ -7,6 +7,7 @@ import {
   type DraftRecords,
   type KeepText,
   linksText,
+  none,
   noRecords,
   sortKeyOf,
 } from "./draft-record.ts";
@@ -142,5 +143,3 @@ function draftAgain(
     text: keep(links, ownJson(ownPart(kind, record))),
   };
 }
-
-const none: readonly string[] = [];

@@ -26,7 +26,7 @@ const memoryBytesMax = 40 * 1024 * 1024;
 const packBytes = 2 * 1024 * 1024;
 
 /** Maximum number of UTF-8 bytes for one UTF-16 code unit. */
-const unitBytesMax = 3;
+export const unitBytesMax = 3;
 
 const numbersOfPlace = 4;
 

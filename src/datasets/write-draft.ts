@@ -30,7 +30,7 @@ import type { Known, Previous } from "./previous.ts";
 import { type Frame, gpFrame, linkedFrame, linkJson, timeMember } from "./render.ts";
 import { hexadecimal, indexChecksum } from "./served.ts";
 import { arraysIn, writeArrays } from "./stored-arrays.ts";
-import { linksIn, ownIn, type StoredText, type TextStore } from "./text-store.ts";
+import { linksIn, ownIn, type StoredText, type TextStore, unitBytesMax } from "./text-store.ts";
 
 /** Counts of the records added, updated and removed since the previous generation, and the dropped links. */
 export interface Changes {
@@ -329,8 +329,6 @@ function openRowWriter(db: DatabaseSync, kind: RecordKind) {
 
 /** Maximum number of bytes for a document's time and constant parts. */
 const assemblySpare = 256;
-/** Maximum number of UTF-8 bytes for one UTF-16 code unit. */
-const unitBytesMax = 3;
 
 /** Opens an assembly. It puts documents together from their parts, as bytes. */
 function openAssembly() {
