@@ -164,11 +164,10 @@ export async function exportMonth(
   usage: UsageStore,
   { month, by }: { month: string; by: readonly ExportPart[] },
 ) {
-  const span = { from: month, to: monthAfter(month) };
-  const parts = exportParts.filter((part) => by.includes(part));
   const sums: (Partial<Pick<SumParts, ExportPart>> & { totals: Totals })[] = await readSums(usage, {
-    by: parts,
-    ...span,
+    by: exportParts.filter((part) => by.includes(part)),
+    from: month,
+    to: monthAfter(month),
   });
   return sums.map(({ account = null, operation = null, key = null, totals }) => ({
     account,
