@@ -204,16 +204,12 @@ export function sparkline(values: readonly number[]): Html {
   const scale = 16 / Math.max(1, ...values);
   const columns = values.map((value, i) => {
     const size = pixels(Math.max(1, value * scale));
-    const fill = paint(i === values.length - 1 ? "accent" : "news");
-    return html`<rect
-      fill="${fill}"
-      x="${i * 8}"
-      y="${pixels(17 - size)}"
-      width="7"
-      height="${size}"
-    />`;
+    return `M${i * 8} 17v-${size}h7v${size}`;
   });
-  return html`<svg width="${values.length * 8}" height="17" aria-hidden="true">${columns}</svg>`;
+  return html`<svg width="${values.length * 8}" height="17" aria-hidden="true">
+    <path fill="${paint("news")}" d="${columns.slice(0, -1).join("")}" />
+    <path fill="${paint("accent")}" d="${columns.slice(-1).join("")}" />
+  </svg>`;
 }
 
 const unitMonths = { month: 1, quarter: 3, year: 12 } as const;
