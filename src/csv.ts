@@ -8,12 +8,8 @@ export interface Column<Row> {
   of(row: Row): Cell;
 }
 
-/** Line ending that RFC 4180 requires. */
-export const lineEnd = "\r\n";
-
-/** Returns the heading and all rows, each with its line ending. */
 export const csvTable = <Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string =>
-  [csvHeading(columns), ...rows.map((row) => csvRow(columns, row))].join(lineEnd) + lineEnd;
+  csvHeading(columns) + rows.map((row) => csvRow(columns, row)).join("");
 
 /**
  * Byte order mark, by which Excel recognises UTF-8; otherwise it assumes the machine's code page. Files that people
@@ -21,15 +17,14 @@ export const csvTable = <Row>(columns: readonly Column<Row>[], rows: readonly Ro
  */
 export const byteOrderMark = "\uFEFF";
 
-/** Returns the column names, without the line ending. */
 export const csvHeading = <Row>(columns: readonly Column<Row>[]): string =>
   csvLine(columns.map(({ name }) => name));
 
-/** Returns one row, without the line ending. */
 export const csvRow = <Row>(columns: readonly Column<Row>[], row: Row): string =>
   csvLine(columns.map((column) => column.of(row)));
 
-const csvLine = (cells: readonly Cell[]): string => cells.map(csvCell).join(",");
+/** Returns a line with the ending that RFC 4180 requires. */
+const csvLine = (cells: readonly Cell[]): string => `${cells.map(csvCell).join(",")}\r\n`;
 
 export const jsonRow = <Row>(columns: readonly Column<Row>[], row: Row): Record<string, Cell> =>
   Object.fromEntries(columns.map((column) => [column.name, column.of(row)]));

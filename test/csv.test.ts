@@ -57,10 +57,10 @@ test("every other cell is read as it was written", () => {
 });
 
 test("numbers stay numbers, negative ones too, and what is unknown is empty", () => {
-  assert.equal(lineOf(1.5, 0, null, -3), "1.5,0,,-3");
+  assert.equal(lineOf(1.5, 0, null, -3), "1.5,0,,-3\r\n");
 });
 
 test("the members of a list are joined, whatever stands in them", () => {
-  assert.equal(lineOf(["a", "b c"], [], ["x"]), "a; b c,,x");
+  assert.equal(lineOf(["a", "b c"], [], ["x"]), "a; b c,,x\r\n");
   assert.deepEqual(parse(lineOf(["Austin, TX", 'the "old" one'])), [['Austin, TX; the "old" one']]);
 });

@@ -4,7 +4,7 @@
  */
 import { InvalidArgumentError } from "commander";
 import { listAccounts, requireAccount } from "#accounts/accounts.ts";
-import { type Column, csvHeading, csvRow, jsonRow, lineEnd } from "#csv.ts";
+import { type Column, csvHeading, csvRow, jsonRow } from "#csv.ts";
 import { auditActions, listAudit } from "#store/audit.ts";
 import { DomainError } from "#store/store-fault.ts";
 import { isMonth } from "#store/durations.ts";
@@ -208,9 +208,9 @@ async function printRows<Row>(
   pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
 ): Promise<void> {
   if (csv) {
-    print(csvHeading(columns) + lineEnd);
+    print(csvHeading(columns));
     for await (const rows of pages)
-      if (rows.length > 0) print(rows.map((row) => csvRow(columns, row) + lineEnd).join(""));
+      if (rows.length > 0) print(rows.map((row) => csvRow(columns, row)).join(""));
     return;
   }
   const all = (await Array.fromAsync(pages)).flat().map((row) => jsonRow(columns, row));

@@ -32,6 +32,8 @@ export type DatasetCache = ReturnType<typeof openCache>;
 
 /** Name of the file that marks a folder as a cache. Its datasets may be deleted, because the database has them all. */
 const markName = ".cache";
+const markText =
+  "The datasets in this folder are copies from the database in DATABASE_URL. gp-records deletes old copies.\n";
 const keptMilliseconds = 600_000;
 let fetched = 0;
 
@@ -41,7 +43,10 @@ let fetched = 0;
  */
 export function openCache(folder: string) {
   const catalogue = openCatalogue(folder);
-  markAsCache(catalogue);
+  const fault = whyNoCache(catalogue);
+  if (fault !== null) throw new DatasetFault(`${fault.found}. Nothing was changed. ${fault.mend}`);
+  const mark = join(folder, markName);
+  if (!existsSync(mark)) writeSynced(mark, markText);
   const { pathOf } = catalogue;
   const pointer = join(folder, "current");
   /** Reports whether the folder has a generation's file at full length. Its bytes are checked when it is loaded. */
@@ -148,15 +153,4 @@ export function whyNoCache({ folder, versions }: Catalogue) {
     found: `${folder} has datasets of its own, such as ${own}. With DATABASE_URL it would become a cache of the database's datasets, and its own would be deleted`,
     mend: "Set DATA_DIR to an empty folder. To move what this folder has into an empty database, run `gp-records backup FILE` without DATABASE_URL, and then `gp-records restore FILE --to URL`.",
   };
-}
-
-function markAsCache(catalogue: Catalogue): void {
-  const fault = whyNoCache(catalogue);
-  if (fault !== null) throw new DatasetFault(`${fault.found}. Nothing was changed. ${fault.mend}`);
-  const mark = join(catalogue.folder, markName);
-  if (existsSync(mark)) return;
-  writeSynced(
-    mark,
-    "The datasets in this folder are copies from the database in DATABASE_URL. gp-records deletes old copies.\n",
-  );
 }

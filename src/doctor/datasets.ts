@@ -20,16 +20,15 @@ export const datasets: Check = {
     if (!isThere) return [ok("no dataset exists yet")];
     const catalogue = openCatalogue(folder);
     const isOwn = config === null || config.databaseUrl === null;
-    const found = isOwn ? findingsIn(catalogue) : cacheFaults(catalogue);
-    return [...found, ...contactFaults(catalogue, config)];
+    // A damaged file in a cache is no fault, because it is fetched again.
+    const fault = isOwn ? null : whyNoCache(catalogue);
+    return [
+      ...(isOwn ? findingsIn(catalogue) : []),
+      ...(fault === null ? [] : [fail(fault.found, fault.mend)]),
+      ...contactFaults(catalogue, config),
+    ];
   },
 };
-
-/** Judges the folder's part with DATABASE_URL. A damaged file in a cache is no fault, because it is fetched again. */
-function cacheFaults(catalogue: Catalogue): Finding[] {
-  const fault = whyNoCache(catalogue);
-  return fault === null ? [] : [fail(fault.found, fault.mend)];
-}
 
 function findingsIn(catalogue: Catalogue): readonly Finding[] {
   const checked = catalogue.versions().map((one) => checkGeneration(catalogue, one, false));

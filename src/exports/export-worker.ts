@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import type { ParquetWriter } from "hyparquet-writer";
-import { csvHeading, csvRow, lineEnd } from "#csv.ts";
+import { csvHeading, csvRow } from "#csv.ts";
 import { lowerOwnPriority } from "#datasets/priority.ts";
 import { recordColumns, type RecordMembers } from "#records/columns.ts";
 import { membersOf } from "#records/declarations.ts";
@@ -67,8 +67,8 @@ async function write(ofFile: readonly RecordKind[], output: OutputFile): Promise
 
 function* csvRows(kind: RecordKind): Generator<string> {
   const columns = recordColumns[kind];
-  yield csvHeading(columns) + lineEnd;
-  for (const record of source.records(kind)) yield csvRow(columns, record) + lineEnd;
+  yield csvHeading(columns);
+  for (const record of source.records(kind)) yield csvRow(columns, record);
 }
 
 /** Writes records as Parquet, with a column for each member. */

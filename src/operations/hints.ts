@@ -19,17 +19,11 @@ export function hintsFor(
 }
 
 /** Returns the hint about an offset beyond the last of `total` entries. */
-export const pastTheEnd = (offset: number, total: number): Hint[] =>
-  total === 0 || offset < total
-    ? []
-    : [
-        {
-          code: "past_the_end",
-          parameter: "offset",
-          message: `The total is ${total}, so there is nothing at offset ${offset}. Give an offset below ${total}.`,
-          suggestions: [],
-        },
-      ];
+export function pastTheEnd(offset: number, total: number): Hint[] {
+  if (total === 0 || offset < total) return [];
+  const message = `The total is ${total}, so there is nothing at offset ${offset}. Give an offset below ${total}.`;
+  return [{ code: "past_the_end", parameter: "offset", message, suggestions: [] }];
+}
 
 /** Hint about a GP on the page with more records than it embeds. */
 export const embeddedListCut: Hint = {

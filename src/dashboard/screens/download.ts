@@ -4,7 +4,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { quotasInForce } from "#accounts/plans.ts";
-import { byteOrderMark, csvHeading, csvRow, lineEnd } from "#csv.ts";
+import { byteOrderMark, csvHeading, csvRow } from "#csv.ts";
 import { laterReply, wordPage, wordReply } from "#dashboard/components/page.ts";
 import { asSeen, readRecords } from "#dashboard/components/records.ts";
 import { keptFields, type View, viewHref, viewOf, viewWords } from "#dashboard/components/view.ts";
@@ -132,7 +132,7 @@ async function csvOf({ columns, records }: Seen): Promise<string> {
     lines.push(csvRow(columns, record));
     if (lines.length % rowsAtATime === 0) await setImmediate();
   }
-  return lines.join(lineEnd) + lineEnd;
+  return lines.join("");
 }
 
 async function workbookOf(request: ReaderRequest, view: View, seen: Seen, rows: number | string) {
