@@ -167,8 +167,7 @@ function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {
   if (access === "anyone" || (access === "reader" && services.browse() === "everyone")) return null;
   if (signedIn === null) {
     // Outside pages of records, the query may name a finished action, which must not be announced again.
-    const isOfRecords = access === "reader";
-    const shown = isOfRecords ? withQuery(request.path, request.query) : request.path;
+    const shown = access === "reader" ? withQuery(request.path, request.query) : request.path;
     const next = GET === undefined ? homePath : shown;
     const blank = new URLSearchParams();
     return unauthorized(signInPage({ ...request, query: blank, form: blank }, next));

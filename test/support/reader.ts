@@ -8,6 +8,8 @@ const openDetails = "for (const one of document.querySelectorAll('details')) one
 const isWiderThanScreen = "document.documentElement.scrollWidth > innerWidth";
 const brokenFigures =
   "Array.from(document.querySelectorAll('.figures dt + dd, .counts')).filter((one) => one.offsetHeight > 28).map((one) => one.textContent)";
+const cutHeadings =
+  "Array.from(document.querySelectorAll('.rows th')).filter((one) => one.scrollWidth > one.clientWidth && getComputedStyle(one).textOverflow === 'clip').map((one) => one.textContent)";
 
 const colorSchemes = ["light", "dark"] as const;
 
@@ -15,8 +17,8 @@ const colorSchemes = ["light", "dark"] as const;
 const otherWidths = [768, 1600];
 
 /**
- * Finds nothing by the rules of axe-core in light and dark, with all that folds opened. No page scrolls sideways, and
- * no figure takes two lines.
+ * Finds nothing by the rules of axe-core in light and dark, with all that folds opened. No page scrolls sideways, no
+ * figure takes two lines, and no heading of a column reaches out of it.
  */
 export async function assertReadable(page: Page): Promise<void> {
   await keepPictures(page);
@@ -27,6 +29,7 @@ export async function assertReadable(page: Page): Promise<void> {
     await page.setViewportSize({ width: one, height });
     assert.equal(await page.evaluate(isWiderThanScreen), false, `${path} at ${one} px`);
     assert.deepEqual(await page.evaluate(brokenFigures), [], `${path} at ${one} px`);
+    assert.deepEqual(await page.evaluate(cutHeadings), [], `${path} at ${one} px`);
   }
   const grounds = new Set<unknown>();
   for (const colorScheme of colorSchemes) {

@@ -299,8 +299,7 @@ const ownKeys = ({ account, signedIn, now }: MemberRequest): OwnKeys => ({
 
 /** Lists the account's keys, newest first. */
 export async function listOwn({ services, account, now }: MemberRequest): Promise<ListedKey[]> {
-  const listed = await listKeys(services.control, { accountNumber: account.number, now });
-  return listed.toReversed();
+  return (await listKeys(services.control, { accountNumber: account.number, now })).toReversed();
 }
 
 /** Reads the account's live keys with their usage, newest first. */
