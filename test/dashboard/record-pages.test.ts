@@ -279,6 +279,10 @@ test("a title leaves out the name that its page says, and stays a sentence", () 
     ["Northwind & Hale buy land", "Northwind & Hale buy land"],
     ["Hale and Northwind buy land", "Hale and Northwind buy land"],
     ["Lease at Northwind, Dallas", "Lease at Northwind, Dallas"],
+    [
+      "Elm Yard, a series of Northwind Holdings, LLC",
+      "Elm Yard, a series of Northwind Holdings, LLC",
+    ],
     ["Northwind", "Northwind"],
     ["Rates fall", "Rates fall"],
   ] as const)

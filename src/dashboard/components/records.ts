@@ -193,8 +193,8 @@ const joinedAfter = /^(?:[\p{L}\p{N}’',/-]| &| (?:and|LLC|L\.?P|Inc|Corp|Ltd)\
 export function leaveOut(title: string, name: string): string {
   const [before = "", ...others] = title.split(name);
   const after = others.join(name);
-  const isWhole = !joinedBefore.test(before) && !joinedAfter.test(after);
-  if (others.length === 0 || !isWhole) return title;
+  if (others.length === 0 || joinedBefore.test(before) || joinedAfter.test(after)) return title;
+  if (before !== "" && /^ \p{Lu}/u.test(after)) return title;
   const rest = `${before}${after}`
     .replace(" (with )", "")
     .replace(/^ \((with [^)]*)\) (.*)$/, "$2, $1")
