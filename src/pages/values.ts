@@ -47,9 +47,9 @@ const labels: ReadonlyMap<string, string> = new Map([
   ["hud_id", "HUD"],
 ]);
 
-const slug = /^[a-z0-9]+(?:_[a-z0-9]+)*$/;
+const slug = /^(?!(?:gp|pr|sg|pj)_\w{16}$)[a-z0-9]+(?:_[a-z0-9]+)*$/;
 
-/** Returns a value's label. Text that is not a slug stays as the source wrote it. */
+/** Returns a value's label. An id, and text that is not a slug, stay as they are. */
 export function valueLabel(value: string): string {
   if (!slug.test(value)) return value;
   const words = value.replaceAll("_", " ");

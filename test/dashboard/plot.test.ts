@@ -58,7 +58,7 @@ test("a value that is not a slug is shown unchanged", () => {
   assert.equal(valueLabel("build_to_rent"), "Build to rent");
   assert.equal(valueLabel("reg_d_506c"), "Reg D 506(c)");
   assert.equal(valueLabel("25_50"), "25–50 %");
-  for (const value of ["Asia-Pacific", "source:form_d", "R&D", "__proto__"])
+  for (const value of ["Asia-Pacific", "source:form_d", "R&D", "__proto__", "gp_01a7k2q9x4m8c3vd"])
     assert.equal(valueLabel(value), value);
   assert.equal(valueLabel("constructor"), "Constructor");
 });
