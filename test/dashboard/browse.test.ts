@@ -217,6 +217,14 @@ test("a plot by years says which, since it leaves others out", async (t) => {
   assert.match(text, /Completion known for 2 of 2.*Projects by completion, 2019 to 2030/s);
 });
 
+test("a map calls no market the first that another without a place exceeds", async (t) => {
+  const at = { market: "Reno, NV", latitude: 39.5, longitude: -119.8 };
+  const others = ["a", "b"].map((id) => project(id, { market: "Abroad" }));
+  const { user } = await openPages(t, { records: [project("c", at), ...others] });
+  const { text } = await user.get("/browse/projects");
+  assert.match(text, /<h2>1 market<\/h2>\s*<p class="muted">Projects by market/);
+});
+
 test("signals in order of date stand below each day with its number in the view", async (t) => {
   const dates = ["2026-11-20", "2026-11-20", "2026-11-20", "2026-11-19", "2026-11-19", "2026-11"];
   const records = dates.map((date, i) => signal(`${i}`, { date, type: i < 5 ? "news" : "other" }));

@@ -52,7 +52,7 @@ export function byMarket(view: View, facets: readonly Facet[], isClose = false):
   if (first === undefined) return null;
   const many = kinds[view.kind].label;
   const count = grouped(first.count);
-  const isAhead = first.count > (shown[1]?.count ?? 0);
+  const isAhead = rows.every(({ label }, i) => label === first.name || counts[i]! < first.count);
   const leads = isAhead ? `${first.label} leads with ${count}` : counted(places.length, "market");
   const finding = first.isChosen ? `${count} in ${first.label}` : leads;
   const measure = `${many} by market`;
