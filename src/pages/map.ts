@@ -86,9 +86,7 @@ function drawn({ x, y, radius, label, name = label, count, href, isChosen }: Cir
   stroke="var(--accent)"`;
   const shape = html`<title>${title}</title>
     <circle ${look} cx="${left}" cy="${top}" r="${rounded(radius)}" />`;
-  return href === undefined
-    ? html`<g>${shape}</g>`
-    : html`<a href="${href}" aria-label="${title}">${shape}</a>`;
+  return href === undefined ? html`<g>${shape}</g>` : html`<a href="${href}">${shape}</a>`;
 }
 
 /** Estimate of a letter's width, in pixels. */

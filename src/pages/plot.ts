@@ -106,9 +106,7 @@ export function columnPlot(given: ColumnPlot): Html {
       <rect fill="${isChosen ? "var(--tint)" : "transparent"}" ${place} height="${height}" />
       <g stroke="var(--card)" opacity="${hasChoice && !isChosen ? 0.35 : 1}">${stack}</g>`;
     return [
-      href === undefined
-        ? html`<g>${shape}</g>`
-        : html`<a href="${href}" aria-label="${title}">${shape}</a>`,
+      href === undefined ? html`<g>${shape}</g>` : html`<a href="${href}">${shape}</a>`,
       tick !== undefined && labelAt(left + 0.5 / places, height, tick),
     ];
   });

@@ -95,6 +95,7 @@ test("columns that lead on are links, and the chosen one is not pale", () => {
     elements(markup, "a").map((one) => one["href"]),
     ["/a?b=1&amp;c=2", "/b"],
   );
+  assert.equal(markup.split("Oct: 2").length, 2, "its title names the link, once");
   assert.deepEqual(
     elements(markup, "g").map((one) => Number(one["opacity"])),
     [0.35, 1],
