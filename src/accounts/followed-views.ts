@@ -77,7 +77,6 @@ export function unfollowView(
   });
 }
 
-/** Lists the views that an account follows, oldest first. */
 export const listFollowedViews = (database: ControlDatabase, account: number) =>
   database
     .selectFrom("followed_view")

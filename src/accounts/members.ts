@@ -173,7 +173,6 @@ async function refuseLastOwner(
   );
 }
 
-/** Makes a person a member of an account, inside a transaction. */
 export async function insertMember(
   transaction: ControlTransaction,
   { account, person, role, now }: { account: number; person: string; role: Role; now: number },

@@ -122,7 +122,6 @@ export async function quotasInForce(database: ControlDatabase, account: number):
   return withDefaults(quotasOf(await rows.executeTakeFirstOrThrow()));
 }
 
-/** Returns the quotas in force for each account, by its number. */
 export async function listQuotasInForce(database: ControlDatabase): Promise<Map<number, Quotas>> {
   const rows = await quotasQuery(database).select("account.number").execute();
   return new Map(rows.map((row) => [row.number, withDefaults(quotasOf(row))]));

@@ -272,14 +272,12 @@ export function reportOf(
   const live = new Set(findEndings(present, restored).map(({ ending }) => idOf(ending)));
   return {
     manifest,
-    /** Number of open accounts. */
     accounts: [...restored.accounts.values()].filter(({ closed_at }) => closed_at === null).length,
     /** Number of keys that are neither revoked nor expired. */
     keys: [...restored.keys.values()].filter((key) => isLiveKey(key, now)).length,
     people: restored.people.size,
     /** Number of suppressions in force, including those of the former installation. */
     suppressions: restored.suppressions.length,
-    /** Number of suppressions that are yet to be applied. */
     pending: restored.suppressions.filter(({ applied_at }) => applied_at === null).length,
     /** Endings since the backup was made that still hold. */
     kept: endings.filter((ending) => !live.has(idOf(ending))),

@@ -75,7 +75,6 @@ const options = {
 };
 
 type Given = Values<typeof args> & Values<typeof options>;
-/** Order for an import in any format. */
 type Order = Pick<Given, "source" | keyof typeof guards> & Partial<Pick<Given, "isMerge">>;
 
 /** Output and failure of an import in any format. */

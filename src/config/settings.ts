@@ -285,7 +285,6 @@ export type Settings = {
 
 export const settings: readonly Setting<unknown>[] = Object.values(settingOf);
 
-/** Returns the name of the setting that names a secret's file. */
 export const fileSettingOf = (name: string): string => `${name}_FILE`;
 
 /** Names read from the environment: all settings, and for each secret the setting that names its file. */

@@ -12,7 +12,6 @@ export const formType = "application/x-www-form-urlencoded";
 export const uploadType = "multipart/form-data";
 /** The only path that takes a form with a file. */
 export const uploadPath = "/browse/match";
-/** Maximum size of an uploaded file, in bytes: 1 MiB. */
 export const fileBytesMax = 1024 * 1024;
 /** Maximum size of a form that may send a file, in bytes: 1 MiB for the file and 128 KiB for the other fields. */
 export const uploadBytesMax = fileBytesMax + 128 * 1024;

@@ -74,7 +74,6 @@ export function withhold(records: DraftRecords, order: WithholdOrder): Withheld 
   for (const { id } of [...records.gp, ...records.project]) absent.delete(id);
   const keyOf = (source: string, id: string) => `${source}\n${id}`;
   const gpIds = new Map(records.gp.map((gp) => [keyOf(gp.source, gp.sourceId), gp.id]));
-  /** Returns the public ids of the GPs and projects that a record links to. */
   const idsOf = ({ source }: DraftRecord, { gps, projects }: Links): Links => ({
     gps: gps.map(
       (gp) => gpIds.get(keyOf(source, gp)) ?? formerIds.get(gp) ?? publicIdOf("gp", source, gp),

@@ -71,7 +71,6 @@ function* csvRows(kind: RecordKind): Generator<string> {
   for (const record of source.records(kind)) yield csvRow(columns, record);
 }
 
-/** Writes records as Parquet, with a column for each member. */
 async function writeParquet(kind: RecordKind, output: OutputFile): Promise<void> {
   const { ByteWriter, ParquetWriter } = await import("hyparquet-writer");
   const members = membersOf(ownSchemaOf(kind));

@@ -66,7 +66,6 @@ const partReaders = {
     exemptions: list("FEDERALEXEMPTIONS_ITEMS_LIST").flatMap(
       (all) => all.match(/[^,;|\s]+/g) ?? [],
     ),
-    /** Date of the first sale; null if it is yet to occur or not given. */
     firstSaleOn: flag(cell("YETTOOCCUR")) ? null : date(cell("SALE_DATE")),
     isIndefinite: isIndefinite(cell("TOTALOFFERINGAMOUNT")),
     /** Amount offered; null if indefinite or not given. */
@@ -123,7 +122,6 @@ interface Head {
   origin: RowOrigin;
 }
 
-/** A Form D or D/A. */
 export type FormD = Exclude<ReturnType<typeof formDOf>, SkipReason>;
 
 /** Makes a filing from its parts. Returns the reason to leave it out if it has no issuer or no offering. */

@@ -191,7 +191,6 @@ function finish(
   return body instanceof Promise ? body.then(send) : send(body);
 }
 
-/** Returns the content of a 304. */
 export const unchanged = (of: { tag: string; datasetVersion: string }): Content => ({
   kind: "content",
   status: 304,

@@ -23,7 +23,6 @@ export interface HttpDependencies extends Pick<
   recordRequest(exchange: Exchange, status: number, bytes: number): void;
   /** Sends a response once the counts of this turn of the event loop are committed. */
   afterCommit(response: Outgoing): void;
-  /** Answers a request for a page of the account worker. */
   accountWorker(request: PageRequest): Promise<PageAnswer>;
   /** Returns who may see the served records on pages. */
   browse(): Config["browse"];

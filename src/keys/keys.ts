@@ -171,7 +171,6 @@ export function keyState(
   return expiresAt - now <= expiringMilliseconds ? "expiring" : "active";
 }
 
-/** Reports whether a key is neither revoked nor expired. */
 export const isLive = ({ state }: { state: KeyState }): boolean =>
   state !== "revoked" && state !== "expired";
 

@@ -441,10 +441,7 @@ const headerChecksum = (header: Buffer) =>
 
 const segmentName = /^\d{8,}\.counts$/;
 
-/**
- * Lists the paths of all segments. Creates the folder if needed.
- * @throws if the folder cannot be used.
- */
+/** Lists the paths of all segments. Creates the folder if needed. @throws if the folder cannot be used. */
 function listSegments(folder: string): string[] {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return readdirSync(folder)

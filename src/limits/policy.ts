@@ -17,7 +17,6 @@ export type Quotas = Readonly<Record<WindowName, number>>;
 /** Quotas of windows for which the operator has set none. */
 export const defaultQuotas: Quotas = Object.freeze({ minute: 60, hour: 1000, day: 10_000 });
 
-/** Returns quotas with the defaults in place of null. */
 export const withDefaults = ({ minute, hour, day }: Record<WindowName, number | null>): Quotas => ({
   minute: minute ?? defaultQuotas.minute,
   hour: hour ?? defaultQuotas.hour,

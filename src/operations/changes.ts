@@ -145,7 +145,6 @@ export function findStep(
     path,
     file: source.stepPath(from!, to!),
     ...step.placeOf(offset, sent),
-    /** Number of changes in the whole step. */
     total: step.changes,
     limit: limit === Infinity ? null : limit,
     offset,

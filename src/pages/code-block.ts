@@ -100,7 +100,6 @@ const shellWord = (text: string): string => `"${text.replace(/["$`\\]/g, String.
 /** Returns a string literal that is valid in JSON, TypeScript and Python. */
 const literal = (text: string): string => JSON.stringify(text);
 
-/** Returns the path and query of the operation's example. */
 export const exampleTarget = ({ path, example }: Operation): string =>
   `${path}?${new URLSearchParams(example).toString()}`;
 

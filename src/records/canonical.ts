@@ -133,7 +133,6 @@ export interface RecordName {
 /** Prefix of a GP's source id if the GP has no record of its own and other records only name it. */
 export const namedGpPrefix = "named:";
 
-/** Document with evidence about a record. */
 export type EvidenceDocument = Quotation["document"];
 
 /** Evidence about a record, as a source gives it. */

@@ -74,7 +74,6 @@ const codes = new Map(
   ]),
 );
 
-/** Returns the code of a state from its name or code; undefined if the text is neither. */
 export const stateCode = (text: string): string | undefined => codes.get(fold(text));
 
 /** Members that hold a state, each with the member that holds its country. */

@@ -187,7 +187,6 @@ export function isAddressLike(name: string): boolean {
   return /^\d+$/.test(words[0]!) ? hasStreet || !isFirm : hasStreet && !isFirm;
 }
 
-/** Reports whether a name contains a word for a street. */
 export const namesStreet = (name: string): boolean =>
   coreWords(name).some((word) => isWordOf("streets", word));
 

@@ -193,7 +193,6 @@ const fileNumbers = (forms: readonly FormD[]) =>
 const ciksOf = ({ filings }: FiledVehicle) =>
   filings.flatMap(({ issuers }) => issuers.map(({ cik }) => cik));
 
-/** A fund, and the date of the Form ADV that reports it. */
 type ReportedFund = AdviserFund & Pick<AdviserFiling, "filedOn">;
 
 /** Returns the funds in Form ADV filings, each from the first filing that reports it. */

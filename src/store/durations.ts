@@ -9,7 +9,6 @@ export const hourOf = (milliseconds: number) => new Date(milliseconds).toISOStri
 
 const monthShape = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])$/;
 
-/** Reports whether a string is a month, such as `2026-11`. */
 export const isMonth = (text: string): boolean => monthShape.test(text);
 
 /** Returns the next month, such as `2026-12` after `2026-11`. */

@@ -56,7 +56,6 @@ export const sqliteCodes = {
   notADatabase: 26,
 } as const;
 
-/** Returns the primary code of a result code, which may be extended. */
 export const primaryCode = (code: number): number => code & 0xff;
 
 /** Returns the primary code of a node:sqlite error. Returns undefined for any other error. */

@@ -83,7 +83,6 @@ export function openOutputFile(path: string) {
       closeSync(file);
       return { bytes, sha256: hash.digest("hex") };
     },
-    /** Removes the unfinished file. */
     abandon(): void {
       closeSync(file);
       rmSync(unfinished, { force: true });
