@@ -51,13 +51,12 @@ export function changesRead(dependencies: ReadDependencies): Read {
     const { parts } = served(dependencies);
     const datasetVersion = parts.version;
     const publications = changes.list(datasetVersion);
-    const { limit, offset } = query;
     // The list can change without a new dataset: when an earlier dataset is served again, or when old publications
     // or steps are removed. A new publication fills in its predecessor's hash before its own dataset is served.
     const last = publications.at(-1);
     const steps = publications.filter(({ step }) => step !== null).length;
-    const state = `${publications[0]?.published_at} ${last?.published_at} ${last?.hash} ${publications.length} ${steps}`;
-    const tag = answerTag(datasetVersion, "changes", `${limit} ${offset} ${state}`, json.name);
+    const state = `${query.limit} ${query.offset} ${publications[0]?.published_at} ${last?.published_at} ${last?.hash} ${publications.length} ${steps}`;
+    const tag = answerTag(datasetVersion, "changes", state, json.name);
     const total = publications.length;
     const link = pageLinks({ path, query, total }, publicUrl);
     const more = { "x-total-count": String(total), link };

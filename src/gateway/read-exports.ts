@@ -28,10 +28,9 @@ export function exportsRead(dependencies: ReadDependencies, offers: ExportOffers
   const find = (asked: Question) => {
     acceptNothingElse(dependencies, exportsPath, json.mediaType, asked);
     const { parts } = served(dependencies);
-    const { version: datasetVersion } = parts;
     const data = offers.list().map(({ generation: { version, built_at }, files }) => ({
       version,
-      is_current: version === datasetVersion,
+      is_current: version === parts.version,
       built_at,
       files: files.map(({ name, kind, format, records, made }) => ({
         path: `${exportsPath}/${version}/${name}`,
@@ -43,7 +42,7 @@ export function exportsRead(dependencies: ReadDependencies, offers: ExportOffers
       })),
     }));
     const body = JSON.stringify({ data, meta: metaOf(parts, []) });
-    const of = { tag: contentTag(body), datasetVersion };
+    const of = { tag: contentTag(body), datasetVersion: parts.version };
     return foundJson(dependencies, asked, of, { link: descriptionLink(publicUrl) }, () => body);
   };
   return {

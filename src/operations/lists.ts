@@ -47,8 +47,8 @@ const ownNameMeaning = "Part of the name: all words must occur in it, as for `gp
 const ownNameRules = { form: "text", lengthMax: gpFilters.gp_name.lengthMax } as const;
 const idRules = { valuesMax: parameterBounds.idsMax } as const;
 
-const equalityRules = ({ as, values }: Equality<never>): Partial<DeclaredFilter> =>
-  as === "id" ? idRules : { values };
+const equalityRules = ({ as, values, lengthMax = 0 }: Equality<never>): Partial<DeclaredFilter> =>
+  as === "id" ? idRules : { values, lengthMax: Math.max(lengthMax, parameterBounds.lengthMax) };
 
 /** Ends of a range by the form of its values: suffix of the parameter's name, and its meaning. */
 const rangeEnds = {

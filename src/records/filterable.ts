@@ -12,6 +12,8 @@ export interface Equality<R> {
   readonly as: "text" | "market" | "digits" | "id";
   /** Closed list of the texts, if there is one. */
   readonly values?: readonly string[];
+  /** Maximum length of the texts, in code points, if it is declared. */
+  readonly lengthMax?: number | undefined;
 }
 
 /** Condition that a record's date or number is in a range. A year or a month is in it if any of its days is. */
@@ -39,7 +41,7 @@ export type Filterable<R> = Readonly<Record<string, Condition<R>>>;
 export const equality = <R>(
   of: Equality<R>["of"],
   meaning: string,
-  more: Partial<Pick<Equality<R>, "as" | "values">> = {},
+  more: Partial<Pick<Equality<R>, "as" | "values" | "lengthMax">> = {},
 ): Equality<R> => ({ by: "equality", of, meaning, as: "text", ...more });
 
 export const range = <R>(
@@ -73,5 +75,6 @@ function onMember<R>(name: string, schema: TSchema, ownerOf: (record: R) => unkn
     return range(of<number | null>, description, { numbers: { minimum, maximum, isWhole } });
   }
   const listed = values?.filter((value) => value !== null);
-  return equality(of<string | null>, description, listed && { values: listed });
+  const { maxLength: lengthMax } = schema as MemberSchema;
+  return equality(of<string | null>, description, { lengthMax, ...(listed && { values: listed }) });
 }

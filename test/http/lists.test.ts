@@ -459,6 +459,17 @@ test("a value that no record carries is an empty page with a hint", async (t) =>
   }
 });
 
+test("a city of the greatest length is found by its whole name", async (t) => {
+  const [city, owner] = ["y".repeat(200), gp("a", { hq_city: "y".repeat(200) })];
+  const records = [owner, principal("p", ["a"], { city }), project("j", { city })];
+  const service = await startService(t, { records });
+  const { key } = await service.newKey({ quotas: roomy });
+  for (const path of ["/list-gps?hq_city", "/list-principals?city", "/list-projects?city"]) {
+    const { body } = await service.get(`${path}=${city}`, { "x-api-key": key });
+    assert.equal(body.pagination?.total, 1, body.detail);
+  }
+});
+
 test("days before the dataset are counted from its day, however late it is, so that the tag stays true", async (t) => {
   const { get, clock } = await startLists(t);
   const path = "/list-signals?date_from=-90d";
