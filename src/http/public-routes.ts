@@ -120,7 +120,7 @@ function documentRoute(
   const available = [...types.keys()];
   // The first form is the default. If a client names several forms with the same preference, it gets the last of them.
   const preferred = available.toReversed();
-  const written = new Map<string, Written>();
+  const written = new Map<string, ReturnType<typeof write>>();
   return {
     path,
     methods,
@@ -138,7 +138,7 @@ function documentRoute(
       let known = written.get(type);
       if (known?.content !== content) written.set(type, (known = write(content)));
       const { etag, body, encoded } = known;
-      const headers = common + headerLines({ "content-type": type, etag });
+      const headers = common + headerLines({ etag });
       if (matchesTag(tags, etag))
         return sendAnswer(http, exchange, { status: 304, headers, body: null });
       const sent = await negotiateBody(encodings, body, (_, encoding) =>
@@ -148,14 +148,13 @@ function documentRoute(
           return made;
         }),
       );
-      sendAnswer(http, exchange, { ...sent, status: 200, headers: headers + sent.headers });
+      const own = headers + headerLines({ "content-type": type }) + sent.headers;
+      sendAnswer(http, exchange, { ...sent, status: 200, headers: own });
     },
   };
 }
 
-/** Representation as it was last served. Most representations never change. */
-type Written = ReturnType<typeof write>;
-
+/** Returns a representation to serve until its content changes, which most never do. */
 function write(content: string | Buffer) {
   const body = Buffer.from(content as string);
   const encoded = new Map<Encoding, Promise<Buffer>>();
