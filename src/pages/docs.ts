@@ -363,7 +363,7 @@ export const mcpPage = (site: Site, publicUrl: string | null): string =>
       <section>
         <h2 id="tools">Tools</h2>
         <p>
-          All tools are read-only. Each call counts 1 against your quota, whatever its answer;
+          All tools are read-only. Each call that quota and plan admit counts 1 against your quota;
           <code>match_gps</code> counts 1 for every 100 names on its page, rounded up.
           ${codes(operations.map(({ name }) => name.replaceAll("-", "_")))} take the parameters of
           the <a href="/docs#operations">operations</a> of the same names, and give the same
