@@ -61,8 +61,10 @@ test("faulty parameters throw the problem the service answers, each fault named"
   assert.deepEqual(two, ["gp_name too_short", "limit out_of_range"]);
   const one = faultsOf(() => fetchProjects({ tag: "ai" } as object));
   assert.deepEqual(one, ["tag unknown_parameter"]);
-  const missing = faultsOf(() => fetchPrincipals({ tag: [null], limit: null } as object));
-  assert.deepEqual(missing, ["tag empty_value"]);
+  const missing = faultsOf(() =>
+    fetchPrincipals({ tag: [null], theme: [], limit: null } as object),
+  );
+  assert.deepEqual(missing, ["tag empty_value", "theme empty_value"]);
   assert.equal(fetchProjects({ gp_name: null, offset: null } as object).total, 2);
 });
 

@@ -2106,7 +2106,8 @@ def _query_of(query: Mapping[str, Any]) -> str:
         (name, "" if one is None else str(one).lower() if isinstance(one, bool) else one)
         for name, value in query.items()
         if value is not None
-        for one in ([value] if isinstance(value, (str, bytes)) or not isinstance(value, Iterable) else value)
+        # Without its values a filter would be dropped. The service refuses an empty value.
+        for one in ([value] if isinstance(value, (str, bytes)) or not isinstance(value, Iterable) else list(value) or [""])
     ]
     return "?" + urllib.parse.urlencode(pairs) if pairs else ""
 

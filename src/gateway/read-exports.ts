@@ -62,7 +62,6 @@ const contentTypes: Readonly<Record<FileFormat, string>> = {
 interface Wanted {
   version: string;
   file: OfferedFile;
-  contentType: string;
 }
 
 export function exportFilesRead(dependencies: ReadDependencies, offers: ExportOffers): Read {
@@ -77,14 +76,13 @@ export function exportFilesRead(dependencies: ReadDependencies, offers: ExportOf
     const [version = "", name = "", ...others] = asked.below.split("/");
     const file = others.length === 0 ? offers.find(version, name) : undefined;
     if (file === undefined) throw unknown(asked);
-    const contentType = contentTypes[file.format];
-    acceptNothingElse(dependencies, exportsPath, contentType.split(";")[0]!, asked);
-    return { kind: "answer", answer: { version, file, contentType } };
+    const [mediaType] = contentTypes[file.format].split(";");
+    acceptNothingElse(dependencies, exportsPath, mediaType!, asked);
+    return { kind: "answer", answer: { version, file } };
   };
   const make = async (asked: Question, wanted: Wanted): Promise<Content | Refusal> => {
     try {
-      const { version, file } = wanted;
-      const made = file.made ?? (await inTime(offers.make(version, file)));
+      const made = wanted.file.made ?? (await inTime(offers.make(wanted.version, wanted.file)));
       return contentOf(asked, wanted, made, publicUrl);
     } catch (error) {
       if (error instanceof Problem) return { kind: "problem", problem: error };
@@ -143,7 +141,7 @@ async function inTime(made: Promise<MadeFile>): Promise<MadeFile> {
 /** Returns the content of a 200, 206 or 304 (RFC 9110 §13.2.2, §14). @throws Problem 416 as `wantedRange` does. */
 function contentOf(
   { isHead, headers: asked }: Question,
-  { version: datasetVersion, file, contentType }: Wanted,
+  { version: datasetVersion, file }: Wanted,
   { path, bytes, sha256 }: MadeFile,
   publicUrl: string | null,
 ): Content {
@@ -161,7 +159,7 @@ function contentOf(
     headers: headerLines({
       ...validators({ tag, datasetVersion }),
       "accept-ranges": "bytes",
-      "content-type": contentType,
+      "content-type": contentTypes[file.format],
       "content-disposition": `attachment; filename="${file.name}"`,
       "content-length": String(end - start),
       ...(range !== null && { "content-range": `bytes ${start}-${end - 1}/${bytes}` }),

@@ -211,11 +211,13 @@ export function filterText(values: Query["values"], change = (value: string) => 
   return pairs.toString();
 }
 
-/** Returns parameters as a query string. A list gives a pair for each value; undefined and null give none. */
+/** Returns parameters as a query string. Leaves out undefined and null. An empty list is an empty value, a fault. */
 export function queryText(parameters: object): string {
   const pairs = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters) as [string, unknown][])
-    for (const one of [value ?? []].flat()) pairs.append(name, String(one ?? ""));
+  for (const [name, value] of Object.entries(parameters) as [string, unknown][]) {
+    const values = Array.isArray(value) && value.length === 0 ? [""] : [value ?? []].flat();
+    for (const one of values) pairs.append(name, String(one ?? ""));
+  }
   return pairs.toString();
 }
 

@@ -185,16 +185,16 @@ test("a listing begins again once each of two servers has taken over a dataset",
   assert.deepEqual(value, [0, 1], trace);
 });
 
-test("a missing value is left out, and in a list sent empty", async (t, client) => {
+test("a missing value is left out, and in a list or as an empty list sent empty", async (t, client) => {
   const targets: string[] = [];
   const note = (response: ServerResponse) =>
     answers.page((targets.push(response.req.url!), response));
   const { baseUrl } = await scripted(t, [note, note]);
   const options = { baseUrl, key };
-  const query = { gp_name: null, market: ["a", null], limit: null, offset: null };
+  const query = { gp_name: null, market: ["a", null], tag: [], limit: null, offset: null };
   const { trace } = await client.do({ ...fetchSignals, query, options });
   await client.do({ what: "list", operation: "signals", query: { limit: null }, options });
-  assert.equal(targets[0], "/fetch-signals?market=a&market=", trace);
+  assert.equal(targets[0], "/fetch-signals?market=a&market=&tag=", trace);
   assert.equal(targets[1], "/fetch-signals?limit=100&offset=0");
 });
 

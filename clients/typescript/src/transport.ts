@@ -345,8 +345,11 @@ function baseOf(baseUrl: string): string {
 
 function queryOf(query: object): string {
   const pairs = new URLSearchParams();
-  for (const [name, value] of Object.entries(query as Record<string, QueryValue>))
-    for (const one of [value ?? []].flat()) pairs.append(name, String(one ?? ""));
+  for (const [name, value] of Object.entries(query as Record<string, QueryValue>)) {
+    // Without its values a filter would be dropped. The service refuses an empty value.
+    const values = Array.isArray(value) && value.length === 0 ? [""] : [value ?? []].flat();
+    for (const one of values) pairs.append(name, String(one ?? ""));
+  }
   const text = pairs.toString();
   return text === "" ? "" : `?${text}`;
 }
