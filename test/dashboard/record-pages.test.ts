@@ -274,7 +274,7 @@ test("a title leaves out the name that its page says, and stays a sentence", () 
     ["Northwinds buys land", "Northwinds buys land"],
     ["Northwind Fund II, LP reported a sale", "Fund II, LP reported a sale"],
     ["Northwind, LLC reported a sale", "Northwind, LLC reported a sale"],
-    ["Northwind: office opens", "Office opens"],
+    ["Northwind: branch opens", "Branch opens"],
     ["Ana resigns from Northwind", "Ana resigns"],
     ["Northwind & Hale buy land", "Northwind & Hale buy land"],
     ["Hale and Northwind buy land", "Hale and Northwind buy land"],
