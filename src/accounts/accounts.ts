@@ -121,7 +121,6 @@ export async function renameAccount(
   });
 }
 
-/** Updates an account's columns, inside a transaction. */
 async function update(
   transaction: ControlTransaction,
   number: number,

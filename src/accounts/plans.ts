@@ -127,7 +127,6 @@ export async function listQuotasInForce(database: ControlDatabase): Promise<Map<
   return new Map(rows.map((row) => [row.number, withDefaults(quotasOf(row))]));
 }
 
-/** Reports whether an account's plan lets it read changes. @param account number of the account. */
 export async function mayReadChanges(database: ControlDatabase, account: number): Promise<boolean> {
   const row = await accountsWithPlans(database)
     .select((select) => select.fn.coalesce("plan.changes", "usual.changes").as("changes"))

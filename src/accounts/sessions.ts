@@ -68,7 +68,6 @@ export async function endSession(
   });
 }
 
-/** Signs a person out everywhere. */
 export function endAllSessions(
   control: ControlStore,
   { person, now }: { person: string; now: number },

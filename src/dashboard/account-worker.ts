@@ -19,7 +19,6 @@ interface AccountWorkerOptions {
   /** Returns the thread's settings. Called each time the thread starts, because the port is known only then. */
   settings(): AccountWorkerSettings;
   quota: { look: Counters["look"]; take: TakeQuota };
-  /** Receives messages for the operator. */
   reportError(error: string): void;
 }
 

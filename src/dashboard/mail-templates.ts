@@ -8,7 +8,6 @@ export interface Mail {
   text: string;
 }
 
-/** Recipient, URL and expiry of a link that works once. */
 export interface LinkMail {
   to: string;
   url: string;

@@ -65,7 +65,6 @@ export type TakeQuota = (
 /** Request to the account worker: for a page, or for the explanation of a record, by the record's id. */
 export type WorkerTask = { request: PageRequest } | { explain: string };
 
-/** Message from the HTTP thread. */
 export type ToAccountWorker =
   | ({ number: number } & WorkerTask)
   | { number: number; status: QuotaStatus | null }
@@ -80,7 +79,6 @@ export type FromAccountWorker =
   /** Error for the operator's log. */
   | { error: string };
 
-/** Settings of the account worker, copied to its thread. */
 export interface AccountWorkerSettings extends Config {
   /** Origin (and path) before `/account` in mailed links; never taken from a request. */
   linkBase: string;

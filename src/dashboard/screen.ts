@@ -171,7 +171,6 @@ const replyOf = (status: number, body: Reply["body"], ...headers: Reply["headers
   body,
 });
 
-/** Returns a page as a reply. @param markup a whole page. */
 export const page = (markup: string, status = 200): Reply =>
   replyOf(status, markup, ["content-type", "text/html; charset=utf-8"]);
 
@@ -185,7 +184,6 @@ export const seeOther = (path: string): Reply => replyOf(303, "", ["location", p
 export const withQuery = (path: string, query: URLSearchParams): string =>
   query.size === 0 ? path : `${path}?${query.toString()}`;
 
-/** Returns a permanent redirect to `path` with a query. */
 export const moved = (path: string, query: URLSearchParams): Reply =>
   replyOf(308, "", ["location", withQuery(path, query)]);
 

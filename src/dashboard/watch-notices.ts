@@ -37,7 +37,6 @@ export async function watchNotices(
   }
 }
 
-/** An account whose owners can be notified. */
 type OwnedAccount = Awaited<ReturnType<typeof listOwnedAccounts>>[number];
 
 /** Lists accounts by number, each with its owners' addresses. Leaves out closed, suspended and ownerless ones. */

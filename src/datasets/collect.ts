@@ -128,7 +128,6 @@ function draftEntry(entry: SourceEntry, source: string, keep: KeepText): Drafted
   return { file, line, records: entry.records.map(draft), namedGps, deleted, faults };
 }
 
-/** Maximum number of groups of names in `Collected.alike`. */
 const alikeMax = 100;
 
 function alikeNames(gps: readonly DraftRecord[], texts: TextStore): string[][] {
@@ -161,7 +160,6 @@ const needsOf = ({ gps, projects }: Pick<StoredLinks, "gps" | "projects">): Need
   ...projects.map((id): Need => ({ field: "project_ids", kind: "project", id })),
 ];
 
-/** A removal requested by a line. */
 interface Removal {
   place: Place;
   name: RecordName;

@@ -49,7 +49,6 @@ export function settleIds(order: SettleOrder): SettledIds {
   return { formerIds, publishedIds };
 }
 
-/** Kinds of records that claim ids. */
 const claimants = ["gp", "principal"] as const;
 
 /**

@@ -39,7 +39,6 @@ export function openIndexer() {
     addFormerId: (id: string, position: number) => ids.push({ id, position }),
     /** Adds a link from a record to a GP that it belongs to, both by position. */
     addLink: (kind: LinkedKind, record: number, gp: number) => links[kind].add(gp, record),
-    /** Returns the index of everything added. */
     index: (documents: DatasetIndex["documents"]): DatasetIndex => ({
       documents,
       names: indexNames(names.folded, names.gps.take(), gpCount),

@@ -35,10 +35,8 @@ export function openPrevious(generation: DatabaseSync | null) {
     sources: new Map(readSources(db)),
     /** Returns the records of the given sources, to carry them over. */
     records: (sources: readonly string[], texts: TextStore) => readRecords(db, sources, texts),
-    /** Returns the GPs of a source: public ids and documents. */
     gpDocuments: (source: string) =>
       arraysOf<[string, string]>(db, "select id, document from gp where source = ?", source),
-    /** Returns the number of records of the given sources. */
     countOf(sources: readonly string[]): number {
       const sql = `select count(*) as n from canonical where source in (${marksFor(sources)})`;
       return Number(db.prepare(sql).get(...sources)!["n"]);

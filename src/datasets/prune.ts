@@ -47,7 +47,6 @@ export async function prune(store: DatasetStore, order: PruneOrder): Promise<Pru
   return pruned;
 }
 
-/** Finds generations that can be removed, and those that only a pin keeps. */
 function findSpare(
   list: DatasetList,
   { keep, isAutomatic = false }: PruneOrder,

@@ -86,9 +86,7 @@ export interface ImportResult {
   withheldCount: number;
   /** Number of records of each kind in the resulting dataset; null if the import was refused. */
   records: Generation["records"] | null;
-  /** Dataset that the import published; null if it published none. */
   published: Generation | null;
-  /** Dataset that the import staged; null if it staged none. */
   staged: Generation | null;
 }
 

@@ -273,7 +273,6 @@ const unescaped = (escape: string) =>
   Buffer.from(escape.replaceAll("%", ""), "hex").toString().padEnd(escape.length, "\u0301");
 const folded = (text: string) => fold(parted(text));
 
-/** Replaces each occurrence of a person's name in a text. */
 function withoutName(text: string, { name }: Sought): string {
   const { units, starts, ends } = foldWithPlaces(parted(text));
   let cleared = "";

@@ -210,7 +210,6 @@ function daysOf(random: Random, status: Schedule["status"]): [number | null, num
   }
 }
 
-/** Project event that a signal may report. */
 type ProjectEvent = Pick<Occasion, "type" | "day">;
 
 /** Returns a project's events up to `lastDay`, oldest first and each at most once. */

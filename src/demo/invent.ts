@@ -37,7 +37,6 @@ import {
 /** Number of records of each kind, and the seed that decides their content. */
 export type DemoSize = Readonly<typeof demoSize>;
 
-/** Returns the number of records of all kinds. */
 export const recordCount = ({ seed: _seed, ...counts }: DemoSize): number =>
   Object.values(counts).reduce((sum, count) => sum + count);
 
@@ -261,7 +260,6 @@ function nameAbroad(random: Random): GpName {
 
 const someForm = weightedKeys(words.legalForms);
 
-/** Invents the registered name. Returns null if it is unknown. */
 function inventLegalName(random: Random, { latin }: GpName): string | null {
   if (random.chance(0.1)) return null;
   const legalName = latin + someForm(random);
@@ -324,7 +322,6 @@ function someAssets(random: Random, scaleUsd: number, { crd, form_d_file }: Exte
   };
 }
 
-/** A title, and the roles that go with it. */
 interface Position {
   weight: number;
   title: string;

@@ -360,7 +360,6 @@ function first(element: Element, path: string): string | null {
   return text(found?.content);
 }
 
-/** Returns the contents of an element as the cells of a table row. */
 function cellsOf(element: Element, table: PartTable): Cells {
   const paths: Readonly<Record<string, string>> = columns.paths[table];
   return {

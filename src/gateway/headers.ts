@@ -36,7 +36,6 @@ function headerLine([name, value]: readonly [string, string]): string {
   return `${name}: ${value}\r\n`;
 }
 
-/** Returns the names and values of header lines, in order. */
 export const headerPairs = (lines: HeaderLines): [string, string][] =>
   lines
     .split("\r\n")

@@ -62,7 +62,6 @@ export interface Exchange {
   readonly target: string;
   /** Decoded path; null if it is not valid percent-encoded UTF-8. */
   readonly path: string | null;
-  /** Route of the path; null if there is none. */
   route: Route | null;
   /**
    * Body of a POST; empty for other methods. Rejects with a Problem if the body is too large, if the client network

@@ -10,7 +10,6 @@ import { markLength } from "./source-file.ts";
 const columns = ["name", "city", "state", "crd", "cik"] as const;
 const delimiters = [",", ";", "\t"];
 const lineEnd = /\r\n|\r|\n/;
-/** Maximum length of a cell, in characters. */
 const cellLengthMax = 500;
 
 /**

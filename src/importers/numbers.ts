@@ -2,7 +2,6 @@
 import { Unreadable } from "./import-fault.ts";
 import type { DecimalMark, NumberKind, SourceOfField } from "./mapping.ts";
 
-/** Notation of the numbers in a column. */
 type NumberWriting = Pick<SourceOfField, "decimal" | "multiply_by">;
 
 const amounts: Readonly<Record<DecimalMark, RegExp>> = {

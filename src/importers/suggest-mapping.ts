@@ -25,7 +25,6 @@ import {
 import { nearest } from "./nearest.ts";
 import { readNumber } from "./numbers.ts";
 
-/** A column of a table and what its cells hold. */
 interface Column {
   name: string;
   /** Number of the column in the header, from 1. */
@@ -36,7 +35,6 @@ interface Column {
 
 type Table = Awaited<ReturnType<typeof readTable>>;
 
-/** A mapping in the making. */
 interface Draft {
   kind: RecordKind;
   fields: Map<string, { column: Column; source: SourceOfField }>;

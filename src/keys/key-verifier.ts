@@ -341,7 +341,6 @@ const knownKey = (row: KeyRow) => ({
     id: row.id,
     /** The first 8 characters of the key. */
     hint: row.hint,
-    /** Number of the account, by which quotas are counted. */
     accountNumber: row.account_number,
     /** Quotas of the account or a plan; null for the service's default. Reading the key again replaces the object. */
     quotas: quotasOf(row),

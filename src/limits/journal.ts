@@ -183,7 +183,6 @@ export function openBacklog(
           waiting.push(Buffer.from(records.subarray(at, at + recordBytes)));
       if (now >= retryAt) flush(now);
     },
-    /** Tries to write the waiting records. */
     flush,
     isEmpty: () => waiting.length === 0,
   };

@@ -58,7 +58,6 @@ export function openKeyedLimit<Name extends string | number>(
       const policy = policies[waits.indexOf(longest)]!;
       return { admitted, policy, retryAfterSeconds: Math.ceil(longest / 1e6) };
     },
-    /** Returns the number of names in memory. */
     nameCount: () => logs.size,
   };
 }

@@ -151,7 +151,6 @@ function powerOfTwoFrom(count: number): number {
 
 const windowMicroseconds = windows.map((window) => window.seconds * 1e6);
 
-/** Returns the log of an account that has sent no requests. */
 const newLog = () => openLog(windowMicroseconds);
 
 function statusOf(

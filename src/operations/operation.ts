@@ -74,7 +74,6 @@ const gpName = declared(
   { form: "text", lengthMax: 200 },
 );
 
-/** Filters on a GP, all optional. */
 export const gpFilters = {
   gp_name: gpName,
   tag: repeated("tag", filterableGp.tag.meaning),
@@ -138,7 +137,6 @@ export type PageParameter = (typeof pageParameters)[number];
 export const isRepeatable = (operation: TakesParameters, name: string): boolean =>
   (operation.filters[name]?.valuesMax ?? 1) > 1;
 
-/** Returns the JSON Schema of a filter's values. */
 export function filterSchema(filter: DeclaredFilter) {
   const { form, values, numbers, lengthMin, lengthMax, valuesMax } = filter;
   if (numbers) {

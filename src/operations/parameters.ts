@@ -169,7 +169,6 @@ function queryFrom(operation: Path, given: GivenValues, limitDefault: number): Q
   };
 }
 
-/** Sets the condition of a filter to the given values. */
 function set(
   filter: Record<string, Filter[string]>,
   { condition, end, form, isOfSignal, valuesMax }: DeclaredFilter,

@@ -35,7 +35,6 @@ export type AssetName = (typeof names)[number];
 
 let known: readonly ReturnType<typeof readAsset>[] | undefined;
 
-/** Returns all assets. Reads the files only once. */
 export const readAssets = () => (known ??= names.map(readAsset));
 
 /** Returns the path at which an asset is served, such as `/assets/style.0123456789abcdef.css`. */

@@ -298,7 +298,6 @@ const headerTable = ({ name, quota, seconds }: QuotaWindow): Html =>
     ],
   });
 
-/** Names of the filters on GPs that compare whole values: all but `gp_name`. */
 const wholeValues = Object.keys(gpFilters).filter((name) => name !== "gp_name");
 
 /** Meanings of the hint codes; backticks mark code. */

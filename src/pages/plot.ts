@@ -65,7 +65,6 @@ interface Column {
   tick?: string | undefined;
   /** Numbers, one for each series. */
   values: readonly number[];
-  /** Page that the column leads to. */
   href?: string;
   /** True if the column is chosen. The other columns are then paler. */
   isChosen?: boolean;

@@ -12,7 +12,6 @@ export function prose(text: string): Html {
   return html`${pieces.map((piece, i) => (i % 2 === 1 ? html`<code>${piece}</code>` : piece))}`;
 }
 
-/** Returns names as code, separated by commas. */
 export const codes = (names: readonly string[]): Html =>
   html`${names.map((name, i) => [i > 0 && ", ", html`<code>${name}</code>`])}`;
 

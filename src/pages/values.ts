@@ -56,5 +56,4 @@ export function valueLabel(value: string): string {
   return labels.get(value) ?? words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Returns a signal's type with the mark of its kind. */
 export const typeMark = (type: string): Html => html`${mark(hueOf(type))}${valueLabel(type)}`;

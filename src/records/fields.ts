@@ -35,7 +35,6 @@ export const cut = (written: string, lengthMax = textLengthMax): string =>
 export const text = (description: string, lengthMax = textLengthMax) =>
   Type.String({ description, minLength: 1, maxLength: lengthMax });
 
-/** Declares the public id of a kind of record. */
 export const id = (kind: RecordKind, description: string) =>
   Type.String({ description, pattern: `^${kinds[kind].prefix}_[0-9a-z]{16}$` });
 

@@ -110,7 +110,6 @@ export function watchControl(file: string, now: () => number) {
         const keys = ofAccounts.all(JSON.stringify(accounts)) as unknown as KeyRow[];
         return { keys, mayBeAny: accounts.includes(anyAccount) };
       }),
-    /** Returns the key with this digest, or undefined if there is none. */
     find: (digest: Uint8Array): KeyRow | undefined =>
       naming(() => ofDigest.get(digest) as unknown as KeyRow | undefined),
     /** Lists the last syncs of sources; none while the store cannot be read. */

@@ -47,7 +47,6 @@ function openToSync(path: string) {
   return openForBlock(path, isFolder ? "r" : "r+");
 }
 
-/** Syncs a file or a folder to disk. */
 export function syncPath(path: string): void {
   using opened = openToSync(path);
   if (opened !== null) fsyncSync(opened.fd);

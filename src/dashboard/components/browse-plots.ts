@@ -67,7 +67,6 @@ export function byMarket(view: View, facets: readonly Facet[], isClose = false):
   return drawing === null ? null : figure({ finding, measure }, html`${drawing}`, null, numbers);
 }
 
-/** A column of a histogram. */
 interface Bin {
   label: string;
   tick: string | undefined;
@@ -92,9 +91,7 @@ interface Histogram extends Pick<ColumnPlot, "head" | "measure" | "series" | "fo
   bins: readonly Bin[];
   positions: Iterable<number>;
   valueAt(position: number): number | undefined;
-  /** Returns the index of the series that a record belongs to; by default 0. */
   seriesOf?(position: number): number;
-  /** Returns the amount that a record adds to its column; by default 1. */
   amountOf?(position: number): number;
   finding(columns: readonly Column[]): string;
 }
@@ -173,7 +170,6 @@ export function signalsBy(view: View, unit: "month" | "quarter"): Part {
   });
 }
 
-/** Yields the signals of GPs, each once. */
 function* signalsOf({ parts }: ReadModel, gps: readonly number[]): Generator<number> {
   const { starts, items } = parts.recordsOfGp.signal;
   const isSeen = new Uint8Array(documentCount(parts.documents.signal));

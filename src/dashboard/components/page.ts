@@ -51,11 +51,9 @@ export function accountPage(shown: Shown, { title, styles = [], main }: AccountP
 }
 
 interface HeadedPage extends AccountPage {
-  /** Heading; by default the title. */
   heading?: Part;
   /** Sentences that confirm what was just done, by the value of `?done=`. */
   done?: Readonly<Record<string, string>>;
-  /** Error in the sent form. */
   fault?: Part;
 }
 
@@ -89,7 +87,6 @@ function sideOf({ routes, path }: Pick<AccountRequest, "routes" | "path">, title
   };
 }
 
-/** Returns the menu of a signed-in person: the account, settings, a form that switches accounts, and signing out. */
 const accountMenu = (signedIn: SignedIn): Html => {
   const { person, account } = signedIn;
   return html`<details class="person">
@@ -113,7 +110,6 @@ function switcher({ accounts, account }: SignedIn): Part {
   return accounts.length > 1 && postForm("/account/switch", "Switch", field, "quiet");
 }
 
-/** Title and message of a page, and the link below the message. */
 type Words = [title: string, text: Part, next?: { href: string; label: string }];
 
 /** Returns a page with a single message, such as a reason for a refusal. */

@@ -269,7 +269,6 @@ interface RecordsCard<R> {
   list: Records<R>;
   /** Record of the page. The card has no note on filings if this record is from filings, because the page has one. */
   of: Sourced;
-  /** Maximum number of rows; by default all records in the list. */
   max?: number;
   columns: readonly Column<R>[];
   /** Words after the number of records shown. */

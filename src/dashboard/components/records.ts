@@ -92,7 +92,6 @@ export function byPoints(facts: readonly Part[]): Part {
 
 export interface Column<R = never> {
   label: string;
-  /** Label for records from filings. */
   filedLabel?: string;
   /** Value of the parameter `sort` for ascending order; omitted if lists cannot be sorted by the column. */
   sort?: string;
@@ -210,7 +209,6 @@ const nameColumn = (kind: RecordKind): Column<GpLink> => ({
   cell: (record) => recordLink(kind, record),
 });
 
-/** Returns `gpLinks`, after the word "probably" if the links are uncertain. */
 export const probableGps = (record: Linked, max?: number): Part =>
   record.gps.length > 0 && [probably(record, "", " "), gpLinks(record.gps, max)];
 
@@ -247,7 +245,6 @@ export type Plot = "market" | "signals" | Readonly<{ amounts: string; verb: stri
 /** Histogram with columns between `edges`, or by default for each year until `yearsAhead` years after the dataset's. */
 export type RangePlot = Readonly<{ range: string; edges?: readonly number[]; yearsAhead?: number }>;
 
-/** Facets, plots and columns of a kind in Browse. */
 interface InBrowse<R> {
   /** Filters to offer, in order. A range is listed by its own name instead of by its two filters. */
   facets: readonly string[];

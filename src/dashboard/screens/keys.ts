@@ -145,7 +145,6 @@ const keyTable = (label: string, keys: readonly KeyView[], now: number): Html =>
 export const keyLink = ({ id, name }: Pick<ListedKey, "id" | "name">): Html =>
   html`<a class="name" href="/account/keys/${id}">${name}</a>`;
 
-/** Returns the form that creates a key. @param typed fields of the sent form. */
 const newKeyForm = (typed: URLSearchParams, now: number): Html =>
   postForm(
     "/account/keys",
@@ -268,7 +267,6 @@ function keyForms(key: KeyView, now: number): Html {
 const daysShown = 8;
 
 interface KeyView extends ListedKey {
-  /** Last use; null if the key was never used. */
   lastUse: LastUse | null;
   /** Number of requests on each of the last `daysShown` days in UTC, today's last. */
   days: readonly number[];

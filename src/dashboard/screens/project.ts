@@ -149,7 +149,6 @@ function course(project: Project, signals: readonly Signal[], today: string): Pa
   });
 }
 
-/** Returns the time between two days in words, in months or years. */
 function spanText(from: string, until: string): string {
   const months = Math.round((Date.parse(until) - Date.parse(from)) / (30.44 * 86_400_000));
   return months < 36 ? counted(months, "month") : counted(Math.round(months / 12), "year");
