@@ -61,7 +61,7 @@ const utf8Mark = "\xef\xbb\xbf";
 /** Formats that are refused, by the first bytes of a file. A pattern sees each byte as one character. */
 const otherFormats: readonly (readonly [beginning: RegExp, reason: string])[] = [
   [/^\x1f\x8b/, "is compressed with gzip; unpack it first"],
-  [/^PK\x03\x04/, "is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV"],
+  [/^PK\x03\x04|^\xd0\xcf\x11/, "is a zip archive or a spreadsheet; unpack it or save it as CSV"],
   [/^(?:\xfe\xff|\xff\xfe)/, "is in UTF-16; save it as UTF-8"],
   [
     /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html|(?:\?xml[^>]*>\s*<)?Error>)/i,

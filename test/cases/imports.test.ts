@@ -134,6 +134,7 @@ async function tableCases(it: CaseOf, { lines, table }: Workplace): Promise<void
       [gzipSync(whole), /^: .*gzip; unpack it first/],
       [gzipSync(whole).subarray(0, 15), /^: .*gzip; unpack it first/],
       ["PK\u0003\u0004rest", /^: .*a zip archive or a spreadsheet/],
+      [Buffer.from("d0cf11e0a1b11ae1", "hex"), /^: .*a zip archive or a spreadsheet/],
     ] as const)
       assertFileRefused(await table("c73", content, mapping), words);
     for (const [content, words] of [
