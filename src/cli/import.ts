@@ -294,7 +294,7 @@ function importRefusal(imported: Imported): CommandFault | null {
     case "rejections":
       return new CommandFault(
         exitCodes.inputRefused,
-        `${count(rejected)} of ${count(collected.read)} lines ${rejected === 1 ? "was" : "were"} rejected; ${nothing}. Correct the rejected lines, or leave them out with --max-rejected ${rejected}.`,
+        `${count(rejected)} of ${count(collected.read)} lines ${rejected === 1 ? "was" : "were"} rejected; ${nothing}. Correct the rejected lines${rejected === collected.read ? "" : `, or leave them out with --max-rejected ${rejected}`}.`,
       );
     case "empty":
       return new CommandFault(

@@ -151,6 +151,13 @@ test("--max-rejected publishes up to a number of lines or a share of them and no
   assert.deepEqual(await versions(), []);
   assert.equal(await codeOf("1"), exitCodes.done);
   assert.equal((await versions()).length, 1);
+  const advice = async (...rows: object[]) =>
+    (await start("import ndjson --source own", write("b", linesOf(...rows)))).err;
+  assert.match(
+    await advice(acme, odd),
+    /rejected lines, or leave them out with --max-rejected 1\.$/m,
+  );
+  assert.match(await advice(odd), /Correct the rejected lines\.$/m);
   for (const max of ["-1", "101%", "1.5", "all", ""])
     assert.equal(await codeOf(max), exitCodes.usage, max);
   for (const share of ["", "50", "101%", "-1%", "half", "1.5%"])
