@@ -62,7 +62,7 @@ test("an operator without mail lets somebody sign up, choose a new password and 
   assert.equal(second.address, "bob@example.com");
 });
 
-test("the first who is invited to an account becomes its owner, the others members, unless it is said; without one an invitation gives an account of their own", async (t) => {
+test("who is invited to an account without an owner becomes one, the others members, unless it is said; without one an invitation gives an account of their own", async (t) => {
   const { json, text, withControl } = await openCommands(t);
   await json("accounts create --name Analysts");
   const accept = (link: string) =>
