@@ -81,8 +81,10 @@ function faultsTogether(config: Config): string[] {
     faults.push(
       "COUNTERS_URL is set and DATABASE_URL is not. Servers that share counts must also share their accounts, which only DATABASE_URL lets them do. Set DATABASE_URL, or unset COUNTERS_URL.",
     );
-  if (adminAddress?.port === port && port !== 0 && adminAddress.host === host)
-    faults.push("ADMIN_ADDRESS must differ from HOST:PORT. Give ADMIN_ADDRESS another port.");
+  const hosts = [host, adminAddress?.host];
+  const isAny = hosts.includes("::") || (hosts.includes("0.0.0.0") && !hosts.join().includes(":"));
+  if (adminAddress?.port === port && port !== 0 && (isAny || host === adminAddress.host))
+    faults.push("ADMIN_ADDRESS must not overlap HOST:PORT. Give ADMIN_ADDRESS another port.");
   if (smtpUrl !== null && publicUrl === null && !isLoopback(host))
     faults.push(
       `SMTP_URL is set and PUBLIC_URL is not, but links in mail must begin with it, because HOST is '${host}' and not a loopback address. Set PUBLIC_URL to the https address where people reach the service.`,
@@ -113,9 +115,7 @@ export const missedContact = (
  */
 export function accountUrl({ publicUrl, host }: Pick<Config, "publicUrl" | "host">): string | null {
   if (publicUrl === null) return isLoopback(host) ? "/account" : null;
-  const { protocol, hostname } = new URL(publicUrl);
-  const isServed = protocol === "https:" || isLoopback(hostname);
-  return isServed ? `${publicUrl}/account` : null;
+  return ownOrigin(publicUrl) === null ? null : `${publicUrl}/account`;
 }
 
 /** The scheme and host under which a browser sees the pages for people. */

@@ -212,6 +212,11 @@ test("what a setting says in another way is taken as what it means", () => {
 test("ADMIN_ADDRESS is not the address that the service has", () => {
   assert.match(faultsOf({ PORT: "9464", ADMIN_ADDRESS: "127.0.0.1:9464" })[0]!, /HOST:PORT/);
   assert.deepEqual(faultsOf({ PORT: "0", ADMIN_ADDRESS: "127.0.0.1:0" }), []);
+  const faults = (HOST: string, where: string) =>
+    faultsOf({ HOST, PORT: "80", ADMIN_ADDRESS: `${where}:80` }).length;
+  assert.equal(faults("0.0.0.0", "127.0.0.1"), 1);
+  assert.equal(faults("127.0.0.1", "[::]"), 1);
+  assert.equal(faults("0.0.0.0", "[::1]"), 0);
 });
 
 test("only addresses of this machine are loopback", () => {
