@@ -3,6 +3,7 @@ import { Option } from "commander";
 import type { Rejections } from "#datasets/collect.ts";
 import type { ImportRequest, ImportResult, RejectedMax } from "#datasets/publish.ts";
 import type { DatasetStore } from "#datasets/store.ts";
+import { comparable } from "#importers/cells.ts";
 import { encodings } from "#importers/encoding.ts";
 import type { ReadOptions } from "#importers/source-file.ts";
 import { demoSource } from "#records/common.ts";
@@ -390,8 +391,6 @@ function importText(imported: Imported, context: CliContext): string {
       break;
     case "unchanged":
       lines.push("The result is the same as the current dataset, so no new dataset was made.");
-      break;
-    default:
   }
   return lines.join("\n");
 }
@@ -419,13 +418,13 @@ function timesText(times: number, also: readonly number[]): string {
 
 /** Returns a heading and, for each field with unknown words, the `values` for the mapping; none if all are known. */
 function valuesText({ listed }: Rejections): string[] {
-  const fields = Map.groupBy(
-    listed.filter(({ word }) => word !== undefined),
-    ({ field }) => field,
-  );
+  const unknown = listed.filter(({ word }) => word !== undefined);
+  const fields = Map.groupBy(unknown, ({ field }) => field);
   if (fields.size === 0) return [];
   const lines = Array.from(fields, ([field, found]) => {
-    const values = Object.fromEntries(found.map(({ word }) => [word!.cell, word!.value]));
+    // A mapping refuses a cell that differs from another only in case or spaces.
+    const cells = Map.groupBy(found, ({ word }) => comparable(word!.cell)).values();
+    const values = Object.fromEntries(cells.map(([one]) => [one!.word!.cell, one!.word!.value]));
     const keep = found.some(({ word }) => word!.isNew) ? ', "otherwise": "keep"' : "";
     return onOneLine(`  ${field}: "values": ${JSON.stringify(values)}${keep}`);
   });

@@ -112,6 +112,8 @@ test("the same fault of a cell is told once, with its number and the nearest val
   );
   const block = / {2}status: "values": (.*)\n/.exec(out)![1]!;
   assert.deepEqual(JSON.parse(block), { Complet: "completed", Paused: question });
+  write("a.csv", "Ref,Stage\n1,Sold\n2,SOLD\n");
+  assert.match((await start(...args)).out, / {2}status: "values": \{"Sold":"[^"]*"\}\n/);
   Object.assign(fields.status.values, JSON.parse(block));
   write("map.json", mapping);
   const asked = await start(...args);
