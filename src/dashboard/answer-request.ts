@@ -99,11 +99,12 @@ async function serve(request: AccountRequest, sent: PageRequest): Promise<Reply>
   const known = findRoute(request.routes, request.path);
   if (known === undefined)
     return wordReply(request, 404, "There is no such page", "The address may be incomplete.");
-  const act = known.found[request.method];
-  const methods = allowed(known.found);
-  if (act === undefined || !methods.split(", ").includes(sent.method)) {
-    const text = `Nothing was changed. This address takes only the methods ${methods}. Go back to the page you came from.`;
-    return withHeader(wordReply(request, 405, "Method not allowed", text), "allow", methods);
+  const { [request.method]: act, GET, POST } = known.found;
+  const methods = [...(GET ? ["GET", "HEAD"] : []), ...(POST ? ["POST"] : [])];
+  if (act === undefined || !methods.includes(sent.method)) {
+    const all = methods.join(", ");
+    const text = `Nothing was changed. This address takes only the methods ${all}. Go back to the page you came from.`;
+    return withHeader(wordReply(request, 405, "Method not allowed", text), "allow", all);
   }
   if (request.method === "POST" && !isSameOrigin(sent, request.own.origin)) {
     const text = "Nothing was changed. Open the page here, and send the form from that page.";
@@ -157,9 +158,6 @@ async function readForm(
       file = { name: value.name, bytes: Buffer.from(await value.arrayBuffer()) };
   return { form, file };
 }
-
-const allowed = ({ GET, POST }: Route): string =>
-  [...(GET === undefined ? [] : ["GET", "HEAD"]), ...(POST ? ["POST"] : [])].join(", ");
 
 /** Returns the sign-in page, or a page that says why the person may not use the route. Returns null if they may. */
 function refuse({ access, GET }: Route, request: AccountRequest): Reply | null {

@@ -215,7 +215,6 @@ function accountRoutes(http: HttpDependencies): Route[] {
   const route = (
     path: string,
     bodyType: PageRequest["bodyType"] = formType,
-    // The account worker knows which methods a page takes.
     { methods = METHODS, ...others }: Partial<Route> = {},
   ): Route => ({
     path,

@@ -73,19 +73,18 @@ export function usMap(map: UsMap): Part {
       <use fill="var(--land)" href="${outlines}#land" />
       <use stroke="var(--borders)" href="${outlines}#lines" />
     </g>
-    ${circles.map(drawn)} ${namesOf(circles, map)}
+    <g fill="var(--accent)" stroke="var(--accent)">${circles.map(drawn)}</g>
+    ${namesOf(circles, map)}
   </svg>`;
 }
 
 type Circle = Place & { x: number; y: number; radius: number };
 
 function drawn({ x, y, radius, label, name = label, count, href, isChosen }: Circle): Part {
-  const title = count > 1 ? `${name}: ${grouped(count)}` : name;
   const [left, top] = [rounded(x), rounded(y)];
-  const look = html`fill="var(--accent)" fill-opacity="${isChosen === true ? 1 : 0.22}"
-  stroke="var(--accent)"`;
-  const shape = html`<title>${title}</title>
-    <circle ${look} cx="${left}" cy="${top}" r="${rounded(radius)}" />`;
+  const opacity = isChosen === true ? 1 : 0.22;
+  const shape = html`<title>${name}${count > 1 && `: ${grouped(count)}`}</title>
+    <circle fill-opacity="${opacity}" cx="${left}" cy="${top}" r="${rounded(radius)}" />`;
   return href === undefined ? html`<g>${shape}</g>` : html`<a href="${href}">${shape}</a>`;
 }
 

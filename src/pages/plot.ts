@@ -93,7 +93,6 @@ export function columnPlot(given: ColumnPlot): Html {
   const drawn = columns.map(({ label, tick, values, href, isChosen = false }, i) => {
     const left = (places - columns.length + i) / places;
     const place = html`x="${percent(left)}" width="${percent(1 / places)}"`;
-    const title = `${label}: ${wordsOf(values, series, format)}`;
     let top = height;
     const stack = values.map((value, at) => {
       const size = (value / end) * height;
@@ -101,7 +100,7 @@ export function columnPlot(given: ColumnPlot): Html {
       const span = html`y="${pixels(top)}" height="${pixels(size)}"`;
       return value > 0 && html`<rect fill="${paint(series[at]!.hue)}" ${place} ${span} />`;
     });
-    const shape = html`<title>${title}</title>
+    const shape = html`<title>${label}: ${wordsOf(values, series, format)}</title>
       <rect fill="${isChosen ? "var(--tint)" : "transparent"}" ${place} height="${height}" />
       <g stroke="var(--card)" opacity="${hasChoice && !isChosen ? 0.35 : 1}">${stack}</g>`;
     return [

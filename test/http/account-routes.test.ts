@@ -112,7 +112,6 @@ test("methods that a page does not take are a 405 that names those it takes, and
     ["/browse/gps", "GET, HEAD"],
     ["/browse/gps/download", "POST"],
     ["/browse/match", "GET, HEAD, POST"],
-    ["/search", "GET, HEAD"],
     ["/account/keys", "GET, HEAD, POST"],
     ["/account/keys/key_1", "GET, HEAD"],
     ["/account/sign-out", "POST"],

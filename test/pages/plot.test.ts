@@ -105,15 +105,11 @@ test("columns that lead on are links, and the chosen one is not pale", () => {
 });
 
 test("a sparkline is two shapes, the last column apart, for a page has one in each row", () => {
-  const { markup } = sparkline([0, 4, 8]);
-  assert.deepEqual(
-    elements(markup, "path").map((one) => [one["fill"], one["d"]]),
-    [
-      ["var(--news)", "M0 17v-1h7v1M8 17v-8h7v8"],
-      ["var(--accent)", "M16 17v-16h7v16"],
-    ],
-  );
-  assert.ok(sparkline([1, 2, 3, 4, 5, 6, 7, 8]).markup.length < 300);
+  const paths = elements(sparkline([0, 4, 8]).markup, "path").map(({ fill, d }) => `${fill} ${d}`);
+  assert.deepEqual(paths, [
+    "var(--news) M0 17v-1h7v1M8 17v-8h7v8",
+    "var(--accent) M16 17v-16h7v16",
+  ]);
 });
 
 test("periods end with that of the day", () => {

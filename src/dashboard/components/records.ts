@@ -438,10 +438,7 @@ const unpublished =
 const suspended =
   "This account is suspended. Until the operator of this service lifts the suspension, the account's keys are refused and these pages show no records. Ask the operator why the account is suspended.";
 
-/**
- * Returns a function that shows records, or says why it shows none.
- * @param show makes a page from the records. @param refuse makes the page that says why there are none.
- */
+/** Returns a function that shows records. @param refuse makes the page that says why there are none to show. */
 export const readRecords =
   <R extends ReaderRequest>(
     show: (request: R, model: ReadModel) => Given | Promise<Given>,
