@@ -163,10 +163,7 @@ export function missedLinks(config: Pick<Config, "host" | "port" | "publicUrl" |
   };
 }
 
-/**
- * Returns the URL at which this machine reaches a listener, without a trailing slash. Replaces a wildcard address with
- * a loopback one.
- */
+/** Returns the URL at which this machine reaches a listener, without a trailing slash. */
 export function localUrl(host: string, port: number): string {
   const { hostname = host } = URL.parse(`http://${host.includes(":") ? `[${host}]` : host}`) ?? {};
   const reached = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" }[hostname] ?? hostname;

@@ -80,10 +80,7 @@ export async function admit(
   }
 }
 
-/**
- * Undoes a count after a success. Clears the count of an address, browser or person, but lowers that of a network, site
- * or mail by one.
- */
+/** After a success, clears the count of an address, browser or person, and lowers that of others by one. */
 export async function forgive(
   transaction: ControlTransaction,
   subjects: readonly Subject[],

@@ -211,10 +211,7 @@ export const settingOf = {
   /** Address that serves metrics; null for none. */
   adminAddress: setting("ADMIN_ADDRESS", "", orUnset(parseAddress)),
   dataDir: setting("DATA_DIR", "./data", (text) => text),
-  /**
-   * URL of the PostgreSQL database with accounts, keys, usage and datasets; null to keep them in `dataDir`. May contain
-   * a password.
-   */
+  /** URL of the PostgreSQL database with accounts, keys, usage and datasets; null to keep them in `dataDir`. */
   databaseUrl: secret("DATABASE_URL", "", orUnset(parseDatabaseUrl)),
   /**
    * URL of the Valkey or Redis server that counts requests; null to count in PostgreSQL, or in this process if

@@ -24,10 +24,7 @@ const mailOf = (to: string, subject: string, ...paragraphs: readonly string[]): 
 const notYou = (deed: string, comfort = "Nothing changes unless the link is used.") =>
   `If you did not ${deed}, ignore this message. ${comfort}`;
 
-/**
- * Messages with a one-time link. `before` has the paragraphs above the link. `after` is for recipients who did not ask
- * for the message.
- */
+/** `before` has the paragraphs above the link. `after` is for recipients who did not ask for the message. */
 const linkWords = {
   signUp: {
     subject: "Finish signing up",

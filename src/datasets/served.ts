@@ -41,10 +41,7 @@ export function loadGeneration(path: string, expected: Generation): DatasetParts
   }
 }
 
-/**
- * Reads the served part.
- * @throws Error if a checksum is not the one in `meta`, or the documents are longer than the index says.
- */
+/** @throws Error if a checksum is not the one in `meta`, or the documents are longer than the index says. */
 function readServed(db: DatabaseSync, meta: Meta) {
   const arrays = [...readArrays(db)];
   if (indexChecksum(arrays) !== meta.index_crc32)

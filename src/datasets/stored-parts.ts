@@ -36,10 +36,7 @@ interface StoredFile {
   bytes: number;
 }
 
-/**
- * Stores a file. Returns false if a file of this name is already stored.
- * @throws DatasetFault if the file's SHA-256 differs from the given one.
- */
+/** Returns false if a file of this name is stored already. @throws DatasetFault if its SHA-256 is another one. */
 async function pushFile(
   session: PostgresSession,
   path: string,

@@ -58,10 +58,7 @@ const isAlive: HttpAnswer = {
   body: Buffer.from('{"status":"ok"}'),
 };
 
-/**
- * Returns the routes of `/health`, which reports that the process is alive, and `/ready`, which reports whether it can
- * answer queries.
- */
+/** `/health` reports that the process is alive, and `/ready` whether it can answer queries. */
 function healthRoutes(http: HttpDependencies): Route[] {
   const route = (path: string, why: () => ReturnType<typeof whyNotReady>): Route => ({
     path,
@@ -98,9 +95,7 @@ async function feedOf(http: HttpDependencies): Promise<string> {
   return changesFeed(http.changes.list(version).toReversed(), address, updatedAt);
 }
 
-/**
- * Function that returns a document's content. Called for each request, because the text may change with the dataset.
- */
+/** Returns a document's content. Called for each request, because the text may change with the dataset. */
 type Content = () => string | Buffer | Promise<string>;
 
 const changing = { methods: readMethods, cacheControl: "public, max-age=300" };

@@ -190,10 +190,7 @@ export function reportProblem(
   log.error({ err: cause, request_id: requestId }, what);
 }
 
-/**
- * Sends a problem, and reports it to the metrics and the log.
- * @param cause error behind the problem, for the log; undefined if there is none.
- */
+/** Sends a problem, and reports it to the metrics and the log. @param cause error behind the problem, for the log. */
 export function answerWithProblem(
   http: HttpDependencies,
   exchange: Exchange,

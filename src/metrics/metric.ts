@@ -104,10 +104,7 @@ interface Row {
   sum: number;
 }
 
-/**
- * Opens histograms of durations, one for each value of a label.
- * @param bounds upper bounds of the buckets in seconds, ascending.
- */
+/** Opens a histogram of durations for each value of a label. @param bounds upper bounds in seconds, ascending. */
 export function openHistogram(
   name: string,
   help: string,

@@ -329,10 +329,7 @@ export const signalCells = (without?: string, marked?: string): Column<Signal>[]
   { label: "Source", cell: ({ url, provenance }) => linkTo(url ?? provenance.url, "Read") },
 ];
 
-/**
- * Returns the columns of people, with one for filings if any person has a filing.
- * @param gpsOf returns the GPs in column `label`.
- */
+/** @param gpsOf returns the GPs in the column `label`. */
 export const personCells = (
   people: readonly Principal[],
   label: string,
