@@ -66,12 +66,7 @@ export const noRecords = (): DraftRecords => eachOf(recordKinds, () => []);
 export const countsOf = (records: DraftRecords): Record<RecordKind, number> =>
   eachOf(recordKinds, (kind) => records[kind].length);
 
-/**
- * Drafts a record.
- * @param record record without faults.
- * @param keep function that stores its texts.
- * @param entry claims and evidence of its entry.
- */
+/** @param record record without faults. @param keep stores its texts. @param entry claims and evidence of its entry. */
 export function draftRecord(
   record: CanonicalRecord,
   source: string,
