@@ -127,7 +127,6 @@ test("over the cast", async (t) => {
 
   await t.test("a heading says whose name is asked, and which records have no GP", async () => {
     for (const [path, heading] of [
-      ["/browse/gps?gp_name=zz", "0 GPs named “zz”"],
       ["/browse/people?name=yy&gp_name=zz", "0 people named “yy” of GPs named “zz”"],
       ["/browse/signals?gp_name=zz&has_gp=false", "0 signals of GPs named “zz” with no GP"],
       ["/browse/projects?has_gp=true&hud_id=zz_1", "0 projects with a GP, zz_1"],
@@ -210,19 +209,13 @@ test("the address above all pages of records leads to GPs, with its query", asyn
   assert.deepEqual([status, location], [308, "/browse/gps?market=Dallas&market=New+York"]);
 });
 
-test("a plot by years says which, since it leaves others out", async (t) => {
-  const records = ["2027", "2031-01"].map((date) => project(date, { completion_date: date }));
-  const { user } = await openPages(t, { records });
-  const { text } = await user.get("/browse/projects");
-  assert.match(text, /Completion known for 2 of 2.*Projects by completion, 2019 to 2030/s);
-});
-
-test("a map calls no market the first that another without a place exceeds", async (t) => {
+test("plots say which years they show, and no market leads that one without a place exceeds", async (t) => {
   const at = { market: "Reno, NV", latitude: 39.5, longitude: -119.8 };
-  const others = ["a", "b"].map((id) => project(id, { market: "Abroad" }));
-  const { user } = await openPages(t, { records: [project("c", at), ...others] });
-  const { text } = await user.get("/browse/projects");
+  const more = ["2027", "2031-01"].map((date) => ({ market: "Abroad", completion_date: date }));
+  const records = [at, ...more].map((rest, i) => project(`${i}`, rest));
+  const { text } = await (await openPages(t, { records })).user.get("/browse/projects");
   assert.match(text, /<h2>1 market<\/h2>\s*<p class="muted">Projects by market/);
+  assert.match(text, /Completion known for 2 of 3.*Projects by completion, 2019 to 2030/s);
 });
 
 test("signals in order of date stand below each day with its number in the view", async (t) => {

@@ -6,6 +6,7 @@ import type { TestContext } from "node:test";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { openCatalogue } from "#datasets/catalogue.ts";
+import { gp, project } from "../datasets/published.ts";
 import { inBrowser as test } from "../support/browser.ts";
 import { cast } from "../support/cast.ts";
 import { importRecords } from "../support/dataset.ts";
@@ -135,12 +136,24 @@ test("in a browser a new key is copied by a button and is gone once its page is 
   assert.deepEqual(keysIn(await page.locator("body").innerText()), []);
 });
 
+const settings = { BROWSE: "everyone", CONTACT: email };
+
 test("a filter that is chosen leaves the number of records in sight", async (t, chromium) => {
-  const settings = { BROWSE: "everyone", CONTACT: email };
   const { service } = await openPages(t, { settings });
   const page = await chromium.newPage();
   await page.goto(`${service.url}/browse/gps`);
   await page.getByRole("link", { name: "Multifamily" }).click();
   await page.waitForURL("**#filters");
   assert.ok((await page.locator("h1").boundingBox())!.y > 0);
+});
+
+test("at 1,280 px a table whose every cell is long fits the page", async (t, chromium) => {
+  const [name, date] = ["Southwind Home Partners of Texas", "2026-09-23"];
+  const kind = { status: "under_construction", property_type: "single_family_rental" };
+  const about = { total_amount_usd: 79e6, start_date: date, completion_date: date, ...kind };
+  const records = [gp(name), project(name, { city: name, units: 1200, gps: [name], ...about })];
+  const { service } = await openPages(t, { settings, records });
+  const page = await chromium.newPage();
+  await page.goto(`${service.url}/browse/projects`);
+  assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"));
 });
