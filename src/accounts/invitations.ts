@@ -134,7 +134,7 @@ interface Acceptance {
 
 /**
  * Makes an invitation's holder a member of its account. Returns null as `signedIn` if the person has signed up before:
- * they must sign in with their password.
+ * they must sign in with their password. Uses up their other links, so that none brings back who is removed later.
  * @param acceptance `password` is used only for a new person.
  * @throws LinkFault, or DomainError `invalid` for the password, `conflict` if the address was just given up, or `busy`.
  */
@@ -150,7 +150,6 @@ export async function acceptInvitation(
     const link = await useLink(transaction, { token, kind: "invite", now });
     const { number: account, id: accountId } = await requireOpenNumber(transaction, link.account!);
     const role = link.role ?? "member";
-    // Otherwise another invitation would bring the holder of the address back after a removal.
     await useUpLinks(transaction, { kind: "invite", account, email_folded: folded }, now);
     const present = await findPerson(transaction, folded);
     if (present !== undefined) {

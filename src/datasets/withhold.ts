@@ -263,9 +263,8 @@ const periodBeforeWord = /[.․‥…．](?=[\p{L}\p{N}]\p{M}*[\p{L}\p{N}])/gu;
 const escapes = /%[0-7][0-9a-f]|(?:%[89a-f][0-9a-f])+|[\u00ad\u200c\u2060\ufeff\u200d]/gi;
 
 /**
- * Decodes percent-escapes, and deletes invisible characters such as soft hyphens, at which a fold would split a word.
- * Separates words that a fold would join, as in `Jane Roe's` and `left.Jane Roe`. Keeps the length, by putting combining
- * marks, which a fold deletes, in the place of what goes.
+ * Decodes percent-escapes, deletes invisible characters such as soft hyphens, and parts words that a fold would join, as
+ * in `Jane Roe's` and `left.Jane Roe`. Keeps the length: combining marks, which a fold deletes, replace what goes.
  */
 const parted = (text: string) =>
   text.replace(escapes, unescaped).replace(possessive, " ").replace(periodBeforeWord, " ");

@@ -54,7 +54,6 @@ const owes = ({ isAnswering, waiting }: Connection) => isAnswering || waiting.le
  * requests. Accepts no more from a connection if one more would exceed `waitingMax` or `waitingMaxOfAll`, and ends it
  * after the response to the latest accepted request (RFC 9112 §9.3.2).
  * @param takeChunked takes a share for a chunked body. Returns a function that gives it back; null if none is left.
- * @param lingerMilliseconds time for a client to read the last response and close its side.
  */
 export function watchConnections(
   server: Server,
@@ -279,10 +278,7 @@ export function drain(server: Server, { open }: Connections): Promise<void> {
   });
 }
 
-/**
- * Hands a server's requests to `handle`, and applies all limits in this file to the connections.
- * @param lingerMilliseconds time for a client to read the last response and close its side.
- */
+/** Hands a server's requests to `handle`, and applies all limits in this file to the connections. */
 export function guardConnections(
   server: Server,
   handle: RequestListener,

@@ -8,17 +8,24 @@ import { siteOf } from "#dashboard/messages.ts";
 import { compressor } from "#gateway/answer-cache.ts";
 import { type HeaderLines, headerLines, headerPairs, preferredType } from "#gateway/headers.ts";
 import type { Content } from "#gateway/reads.ts";
+import { openNetworkShares } from "#limits/client-network.ts";
 import type { Counters } from "#limits/counters.ts";
 import { apiVersion } from "#operations/versions.ts";
 import { type Problem, problemBody, type ProblemCode, unavailable } from "#problems.ts";
 import type { HttpDependencies, Outgoing } from "./dependencies.ts";
 import { STATUS_CODES } from "./node-http.ts";
-import type { Exchange } from "./routes.ts";
+import { clientAddress, type Exchange } from "./routes.ts";
 
 /** An answer with its own headers. `sendAnswer` adds the headers that every response has. */
 export type HttpAnswer = Omit<Content, "kind">;
 
-/** Sends an answer. Waits until the counts are committed if it has quota headers, or is a page or a download. */
+/** Size from which unread answers are limited, and the maximum that one client network may have unread, in bytes. */
+const [largeBytes, unreadBytesMax] = [1024 ** 2, 128 * 1024 ** 2];
+const unreadShares = openNetworkShares(unreadBytesMax);
+const tooMuchUnread =
+  "Your network has not read the large answers that were sent before. Read them, then try again.";
+
+/** Sends an answer, after the counts are committed if it may be counted. @throws Problem 503 if too much is unread. */
 export function sendAnswer(
   http: HttpDependencies,
   exchange: Exchange,
@@ -28,6 +35,13 @@ export function sendAnswer(
   const quotaHeaders = exchange.quotaHeaders ?? "";
   // Node adds `Connection`. In HTTP/1.0, a response without a length ends by closing the connection.
   const endsByClosing = body === null && request.httpVersion === "1.0";
+  // A response that was closed before gives nothing back.
+  if (body !== null && body.length > largeBytes && !response.closed) {
+    const address = clientAddress(request, http.config.trustedProxies);
+    const giveBack = unreadShares.take(address, Math.min(body.length, unreadBytesMax));
+    if (giveBack === null) throw unavailable("overloaded", tooMuchUnread);
+    response.once("close", giveBack);
+  }
   const { state } = http.life;
   if (isLast || endsByClosing || state === "closing" || state === "draining")
     response.shouldKeepAlive = false;
@@ -209,18 +223,8 @@ export function answerWithProblem(
     .then((answer) => sendAnswer(http, exchange, answer));
 }
 
-const exposed = [
-  "API-Version",
-  "Dataset-Version",
-  "ETag",
-  "Link",
-  "RateLimit",
-  "RateLimit-Policy",
-  "Retry-After",
-  "WWW-Authenticate",
-  "X-Request-Id",
-  "X-Total-Count",
-].join(", ");
+const exposed =
+  "API-Version, Dataset-Version, ETag, Link, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count";
 
 const fixed = { "api-version": apiVersion, "x-content-type-options": "nosniff" };
 

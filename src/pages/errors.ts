@@ -321,7 +321,7 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
       "`reason` says why: `starting` and `draining` pass within seconds; `overloaded` passes once the load drops; `timeout`, once the requested file has been made; `no_dataset`, once the operator has published records; `store_down`, once the service can reach its database and counters again and its disk has space. Try again after `retry_after` seconds.",
     again: "Yes, after `retry_after` seconds; the header `Retry-After` says the same.",
     counted:
-      "Yes with `no_dataset` (except on `/ready`) and `timeout`; no with `overloaded`. With `starting`, `draining` and `store_down`, only if the request had already been counted when it failed.",
+      "Yes with `no_dataset` (except on `/ready`) and `timeout`. With `starting`, `draining`, `overloaded` and `store_down`, only if the request had already been counted when it failed.",
     example: new Problem("unavailable", "The service is starting. Try again in a few seconds.", {
       reason: "starting",
       retry_after: 1,
