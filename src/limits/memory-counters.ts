@@ -191,9 +191,6 @@ function isAdmitted(log: SlidingLog, quotas: Quotas, now: number, requests: numb
 }
 
 /**
- * Returns the status of one window.
- * @param index place of the window in `windows`.
- * @param count number of requests in the window.
  * @param resetMicroseconds time until the oldest request leaves; 0 if there is none.
  * @param waitMicroseconds time until the window alone admits the request; 0 if it does now, or for an admitted request.
  */

@@ -167,7 +167,7 @@ const matching = (): Html =>
     </li>
     <li>The id of a GP, even a former one, as <code>gp_name</code> means that GP alone.</li>
     <li>
-      ${prose(codeList(wholeValues, "and"))} are whole values:
+      ${prose(codeList(wholeValues))} are whole values:
       <code>tag=ai</code> never finds retail. <code>tag</code> is compared with tags, strategies and
       property types.
     </li>

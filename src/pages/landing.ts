@@ -329,7 +329,7 @@ Every account has ${wordList(
 ${operations
   .map(
     (operation) =>
-      `- [GET ${operation.path}](${at(referenceOf(operation))}): ${operation.summary} Parameters: ${codeList(parametersOf(operation), "and")}.`,
+      `- [GET ${operation.path}](${at(referenceOf(operation))}): ${operation.summary} Parameters: ${codeList(parametersOf(operation))}.`,
   )
   .join("\n")}
 

@@ -20,10 +20,10 @@ export const wordList = (words: readonly string[], last: "and" | "or"): string =
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
 
 /** Joins words into a list, with each word between backticks. */
-export const codeList = (names: readonly string[], last: "and" | "or"): string =>
+export const codeList = (names: readonly string[]): string =>
   wordList(
     names.map((name) => `\`${name}\``),
-    last,
+    "and",
   );
 
 const monthNames = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
