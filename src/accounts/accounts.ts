@@ -14,6 +14,7 @@ import type { ControlStore } from "#store/stores.ts";
 import { type Acting, requireOwner } from "./members.ts";
 
 /**
+ * Creates an account.
  * @throws DomainError `invalid` for an unusable name or quota, `conflict` for a taken name, `not_found` for an unknown
  *   plan.
  */
@@ -102,6 +103,7 @@ export function changeAccount(
 }
 
 /**
+ * Renames an account.
  * @throws DomainError `refused` if the actor is not an owner, `invalid` for an unusable name, or `conflict` for
  *   a taken name or a closed account.
  */

@@ -26,6 +26,7 @@ import type { Client } from "./throttle.ts";
 const invitationsADayMax = 50;
 
 /**
+ * Makes an invitation to an account.
  * @throws DomainError `invalid` if the text is not an address, `refused` if the actor is not an owner, `conflict` if
  *   the account is closed or the address belongs to one of its members, `too_often` for owners at the limit.
  */

@@ -29,6 +29,7 @@ export interface Acting {
 type MemberChange = Acting & { person: string };
 
 /**
+ * Changes a member's role.
  * @throws DomainError `refused` if the actor is not an owner, `not_found` if the person is not a member, or `conflict`
  *   for the last owner.
  */

@@ -36,6 +36,7 @@ export async function requirePersonRow(
 }
 
 /**
+ * Inserts a person.
  * @param password hash; null if the address belonged to somebody who has just given it up.
  * @throws DomainError `conflict` if somebody has the address, or the password is null.
  */

@@ -101,6 +101,7 @@ export async function removePlan(
 }
 
 /**
+ * Puts an account on a plan.
  * @param plan name of the plan; null to take the account off its plan.
  * @throws DomainError `not_found`, or `conflict` if the account is closed.
  */

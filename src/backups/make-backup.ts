@@ -51,6 +51,7 @@ interface BackupOrder extends Installation {
 }
 
 /**
+ * Writes a backup to a file.
  * @param mayReplace true to replace an existing file of this name.
  * @throws DatasetFault, a DomainError or Node's own error if the backup cannot be made. No new file is left behind.
  */

@@ -73,7 +73,11 @@ const manifestSchema = Type.Object({
 export type ManifestFile = Static<typeof fileSchema>;
 export type Manifest = Static<typeof manifestSchema>;
 
-/** @param name name of the backup, for errors. @throws BackupFault if this program cannot restore the backup. */
+/**
+ * Reads a manifest.
+ * @param name name of the backup, for errors.
+ * @throws BackupFault with the reason if this program cannot restore the backup.
+ */
 export async function readManifest(text: string, name: string): Promise<Manifest> {
   let value: unknown = null;
   try {

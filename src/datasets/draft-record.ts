@@ -66,7 +66,12 @@ export const noRecords = (): DraftRecords => eachOf(recordKinds, () => []);
 export const countsOf = (records: DraftRecords): Record<RecordKind, number> =>
   eachOf(recordKinds, (kind) => records[kind].length);
 
-/** @param record record without faults. @param keep stores its texts. @param entry claims and evidence of its entry. */
+/**
+ * Drafts a record.
+ * @param record record without faults.
+ * @param keep function that stores its texts.
+ * @param entry claims and evidence of its entry.
+ */
 export function draftRecord(
   record: CanonicalRecord,
   source: string,

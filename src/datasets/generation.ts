@@ -141,7 +141,11 @@ export const factsText = (generation: Generation) => `${JSON.stringify(generatio
 /** Remedy for wrong facts. The exact remedy depends on whether the dataset is served, which is not known here. */
 export const factsRemedy = "'gp-records datasets verify' says how to fix it.";
 
-/** @param version version in the file's name, which the facts must repeat. @throws DatasetFault that names the file. */
+/**
+ * Reads facts.
+ * @param version version in the file's name, which the facts must repeat. It contains the time of the build.
+ * @throws DatasetFault that names the file.
+ */
 export function readFacts(path: string, version: string): Generation {
   let facts: Generation | null;
   try {

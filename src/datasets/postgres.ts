@@ -46,7 +46,11 @@ export interface SharedStore extends OpenStore {
   forgetServer(id: string): Promise<void>;
   /** Opens a version. @param signal signal that breaks off the fetch of its file. */
   open(version: string, signal?: AbortSignal): Promise<string>;
-  /** Fetches a step into a new file. @throws DatasetFault that names what is missing or damaged. */
+  /**
+   * Fetches a step into a new file.
+   * @param signal signal that breaks off the fetch.
+   * @throws DatasetFault that names what is missing or damaged.
+   */
   pullStep(path: string, from: string, to: string, signal?: AbortSignal): Promise<void>;
   /** Reads the datasets like `read`, but returns the previous object if nothing has changed. */
   look(): Promise<Kept>;

@@ -60,6 +60,7 @@ export const gpFrame = (id: string, formerIds: readonly string[]): Frame => ({
 });
 
 /**
+ * Returns the frame of a record with links.
  * @param lists JSON of the lists that a principal inherits; null for other kinds.
  * @param gps JSON of the link to each of its GPs, from `linkJson`.
  */

@@ -31,6 +31,7 @@ export const unitBytesMax = 3;
 const numbersOfPlace = 4;
 
 /**
+ * Opens a text store.
  * @param path file for full packs beyond `bytesMax`, created if needed and removed by `clear`.
  * @param bytesMax maximum number of bytes of full packs in memory.
  */

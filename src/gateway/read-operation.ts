@@ -153,6 +153,7 @@ function explainRead(dependencies: ReadDependencies): Read {
 }
 
 /**
+ * Explains a record.
  * @throws Problem 404 if no GP, principal or project has the id; 500 if its evidence is damaged.
  * @throws whatever `explain` throws, such as a Problem 503.
  */

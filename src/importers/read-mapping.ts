@@ -29,6 +29,7 @@ import { readBytes } from "./source-file.ts";
 import { parseStrictJson } from "./json.ts";
 
 /**
+ * Reads a mapping.
  * @param path path of a JSON file that follows examples/mappings/mapping.schema.json.
  * @throws ImportFault if the file cannot be read or is not a mapping. The error lists the mapping's faults with their
  *   places, such as `records[0].fields.status`.

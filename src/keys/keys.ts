@@ -266,6 +266,7 @@ export interface OwnKeys {
 type Repeated = { repeatedId: string };
 
 /**
+ * Creates a key for a member.
  * @param order `expiresAt` is null for no expiry. `form` is the form's one-time value: a reload makes no second key.
  * @throws DomainError `conflict` at a limit, `invalid` if the name cannot be used, `refused` if the person is not a
  *   member.
@@ -283,6 +284,7 @@ export function createOwnKey(
 }
 
 /**
+ * Rotates a key for a member.
  * @param order `overlapMilliseconds` is one of `overlaps`. `form` is the one-time value of the form.
  * @throws DomainError `not_found` if the account has no key with this id; `conflict` if the key has ended, was already
  *   rotated, or the day's limit is reached; `invalid` if the overlap is not in `overlaps`; `refused` if the person is

@@ -35,6 +35,7 @@ interface Reading {
 }
 
 /**
+ * Reads the query of an operation.
  * @param text everything after the first `?` of the request, undecoded.
  * @param all every operation, to say which others take an unknown parameter.
  * @throws Problem as `readParameters` does.

@@ -44,6 +44,7 @@ export function fundReason(filing: FormD): string | null {
 }
 
 /**
+ * Classifies a filing's issuer.
  * @param sponsors names of the firms behind it
  * @param adviserReason reason in a Form ADV for classifying the issuer as real estate; null if there is none
  */

@@ -75,6 +75,7 @@ export const correctionOf = ({ file, line, why: text }: Correction, firm = ""): 
 };
 
 /**
+ * Returns a candidate as evidence.
  * @param filing Form D that it comes from; undefined for a correction
  * @param others candidates from other filings that say the same
  */

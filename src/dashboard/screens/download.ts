@@ -163,7 +163,11 @@ async function workbookOf(request: ReaderRequest, view: View, seen: Seen, rows: 
   return Buffer.concat(await Array.fromAsync(workbookPieces(sheets, now)));
 }
 
-/** Charges a member's account for up to `cost` requests. Returns a refusal, or null if the work is paid for. */
+/**
+ * Charges the account of a member. Returns a refusal, or null if the work is paid for.
+ * @param work noun for the work. @param cost number of requests that the work counts as.
+ * @param refuse returns the page that says why the work is refused.
+ */
 export async function charge(
   request: ReaderRequest,
   work: "download" | "match",
