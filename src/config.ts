@@ -163,7 +163,10 @@ export function missedLinks(config: Pick<Config, "host" | "port" | "publicUrl" |
   };
 }
 
-/** Returns the URL at which this machine reaches a listener, without a trailing slash. */
+/**
+ * Returns the URL at which this machine reaches a listener, without a trailing slash. Replaces a wildcard address with
+ * a loopback one.
+ */
 export function localUrl(host: string, port: number): string {
   const { hostname = host } = URL.parse(`http://${host.includes(":") ? `[${host}]` : host}`) ?? {};
   const reached = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" }[hostname] ?? hostname;

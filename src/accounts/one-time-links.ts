@@ -21,7 +21,10 @@ export const linkLifetimeMilliseconds: Readonly<Record<LinkKind, number>> = {
   email: dayMilliseconds,
 };
 
-/** @param base `PUBLIC_URL`, or the address on which the service listens, without a trailing slash. */
+/**
+ * Returns a link's URL. @param base `PUBLIC_URL`, or the address on which the service listens, without a trailing
+ * slash.
+ */
 export const linkUrl = (base: string, token: string): string =>
   `${base}/account/link?token=${token}`;
 

@@ -18,7 +18,10 @@ const seenMilliseconds = minuteMilliseconds;
 /** A person who is signed in, and the accounts that they may view. */
 export type SignedIn = NonNullable<Awaited<ReturnType<typeof findSession>>>;
 
-/** Returns undefined if there is no such session, or if it has ended. Notes its use at most once a minute. */
+/**
+ * Finds the session with this token. Returns undefined if there is none or it has ended. Notes its use at most once a
+ * minute.
+ */
 export async function findSession(control: ControlStore, token: string, now: number) {
   const { database } = control;
   const sessions = liveSessions(database, now).selectAll();

@@ -80,7 +80,10 @@ export async function admit(
   }
 }
 
-/** After a success, clears the count of an address, browser or person, and lowers that of others by one. */
+/**
+ * Undoes a count after a success. Clears the count of an address, browser or person, but lowers that of a network, site
+ * or mail by one.
+ */
 export async function forgive(
   transaction: ControlTransaction,
   subjects: readonly Subject[],

@@ -145,7 +145,10 @@ function viewEndings({ id, at }: ViewFacts, backup: ControlFacts): KeptEnding[] 
   return [{ ending: { what: "unfollowed", id, name: id, account: then.account_name, at }, keep }];
 }
 
-/** Returns none if the person is gone, or the account is gone or closed: that already ends the membership. */
+/**
+ * Returns a membership's endings. Returns none if the person is gone, or the account is gone or closed: that already
+ * ends the membership.
+ */
 function memberEndings(present: ControlFacts, then: MemberFacts): KeptEnding[] {
   const { id, person, account } = then;
   const isOpen = [...present.accounts.values()].some(

@@ -129,7 +129,10 @@ export function encodeHeader({ path, bytes }: TarEntry, timeSeconds: number): Bu
   return header;
 }
 
-/** Returns null for the block of zeros that ends an archive. @throws Error for all but the header of a plain file. */
+/**
+ * Reads a header. Returns null for the block of zeros that ends an archive.
+ * @throws Error if the block is not a header, or not a plain file's.
+ */
 export function decodeHeader(header: Buffer): TarEntry | null {
   if (header.every((byte) => byte === 0)) return null;
   if (Number.parseInt(textAt(header, at.checksum, 8), 8) !== checksum(header))

@@ -211,7 +211,10 @@ export const settingOf = {
   /** Address that serves metrics; null for none. */
   adminAddress: setting("ADMIN_ADDRESS", "", orUnset(parseAddress)),
   dataDir: setting("DATA_DIR", "./data", (text) => text),
-  /** URL of the PostgreSQL database with accounts, keys, usage and datasets; null to keep them in `dataDir`. */
+  /**
+   * URL of the PostgreSQL database with accounts, keys, usage and datasets; null to keep them in `dataDir`. May contain
+   * a password.
+   */
   databaseUrl: secret("DATABASE_URL", "", orUnset(parseDatabaseUrl)),
   /**
    * URL of the Valkey or Redis server that counts requests; null to count in PostgreSQL, or in this process if

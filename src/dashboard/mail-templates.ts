@@ -24,7 +24,10 @@ const mailOf = (to: string, subject: string, ...paragraphs: readonly string[]): 
 const notYou = (deed: string, comfort = "Nothing changes unless the link is used.") =>
   `If you did not ${deed}, ignore this message. ${comfort}`;
 
-/** `before` has the paragraphs above the link. `after` is for recipients who did not ask for the message. */
+/**
+ * Messages with a one-time link. `before` has the paragraphs above the link. `after` is for recipients who did not ask
+ * for the message.
+ */
 const linkWords = {
   signUp: {
     subject: "Finish signing up",

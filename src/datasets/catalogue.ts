@@ -30,7 +30,10 @@ export interface DatasetList {
    * yet to publish it.
    */
   has(version: string): boolean;
-  /** @throws DatasetFault if there is none, or its facts are unreadable or do not match the version. */
+  /**
+   * Returns a generation.
+   * @throws DatasetFault if there is none, or its facts are unreadable or do not match the version.
+   */
   find(version: string): Generation;
   /** Returns a generation. Returns null if `find` throws a DatasetFault. */
   findReadable(version: string): Generation | null;

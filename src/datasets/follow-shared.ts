@@ -100,7 +100,10 @@ export function startFollowing(request: Omit<FollowOrder, "id"> & Listener) {
 
   const tell = (message: ToFollower) => worker.postMessage(message);
   return {
-    /** Returns the version that all servers should serve: null for none, undefined before the first answer. */
+    /**
+     * Returns the version that all servers should serve; null if there is none, undefined until the database first
+     * answers.
+     */
     wanted: () => wanted,
     /**
      * Returns the seconds since this server was last known to serve the wanted version, or since following started if

@@ -164,7 +164,10 @@ function merge(
   }
 }
 
-/** Returns each record's former ids, in byte order. @param leads former ids, with the ids that they lead to. */
+/**
+ * Returns the former ids of each record that has any, in byte order.
+ * @param leads former ids, with the ids that they lead to.
+ */
 export const formerIdsOf = (
   leads: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, readonly string[]> =>

@@ -14,7 +14,10 @@ export const immutableUri = (path: string) =>
 export const remedy =
   "Publish another dataset with 'gp-records datasets publish VERSION'. If there is none, remove the file `current` beside this one, and import every source again.";
 
-/** @param reason end of a sentence that begins with the dataset's path, without the full stop. */
+/**
+ * Returns the fault of an unusable dataset.
+ * @param reason end of a sentence that begins with its path, without the full stop.
+ */
 export const refusalOf = (path: string, reason: string) =>
   new DatasetFault(`The dataset ${path} ${reason}. ${remedy}`);
 

@@ -41,7 +41,10 @@ export function loadGeneration(path: string, expected: Generation): DatasetParts
   }
 }
 
-/** @throws Error if a checksum is not the one in `meta`, or the documents are longer than the index says. */
+/**
+ * Reads the served part.
+ * @throws Error if a checksum is not the one in `meta`, or the documents are longer than the index says.
+ */
 function readServed(db: DatabaseSync, meta: Meta) {
   const arrays = [...readArrays(db)];
   if (indexChecksum(arrays) !== meta.index_crc32)

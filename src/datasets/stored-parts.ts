@@ -36,7 +36,10 @@ interface StoredFile {
   bytes: number;
 }
 
-/** Returns false if a file of this name is stored already. @throws DatasetFault if its SHA-256 is another one. */
+/**
+ * Stores a file. Returns false if a file of this name is already stored.
+ * @throws DatasetFault if the file's SHA-256 differs from the given one.
+ */
 async function pushFile(
   session: PostgresSession,
   path: string,

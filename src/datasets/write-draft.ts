@@ -372,6 +372,10 @@ function openAssembly() {
   };
 }
 
+/**
+ * Returns a record's `updated_at`: the time that the source states, else the former one if the content is unchanged,
+ * else `builtAt`.
+ */
 function updatedAtOf(
   { statedAt }: StoredLinks,
   contentHash: string,

@@ -19,7 +19,10 @@ const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule("no
  */
 export type HeaderLines = string;
 
-/** @throws TypeError if a name or a value contains a character that is not allowed. */
+/**
+ * Returns valid header lines, which are sent unchanged.
+ * @throws TypeError if a name or a value contains a character that is not allowed.
+ */
 export function headerLines(
   headers: Readonly<Record<string, string>> | Iterable<readonly [string, string]>,
 ): HeaderLines {
@@ -101,7 +104,10 @@ interface LinkedPage {
   total: number;
 }
 
-/** Returns a page's `Link` header (RFC 8288). @param publicUrl null for references relative to the request's host. */
+/**
+ * Returns the value of the `Link` header of a page (RFC 8288).
+ * @param publicUrl null for references relative to the request's host.
+ */
 export function pageLinks({ path, query, total }: LinkedPage, publicUrl: string | null): string {
   const base = publicUrl ?? "";
   const { limit, offset } = query;
@@ -178,7 +184,10 @@ const knownMax = 200;
 /** Maximum length of a cached header, in characters. Browsers and libraries send shorter ones. */
 const knownLengthMax = 100;
 
-/** Returns the encoding that the client prefers, in our order where `q` is equal; null to send the body unencoded. */
+/**
+ * Returns the encoding that the client prefers. The service's order decides if `q` is equal. Returns null to send the
+ * body unencoded.
+ */
 export function preferredEncoding(acceptEncoding: string | undefined): Encoding | null {
   if (acceptEncoding === undefined) return null;
   let encoding = known.get(acceptEncoding);

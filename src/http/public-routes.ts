@@ -58,7 +58,10 @@ const isAlive: HttpAnswer = {
   body: Buffer.from('{"status":"ok"}'),
 };
 
-/** `/health` reports that the process is alive, and `/ready` whether it can answer queries. */
+/**
+ * Returns the routes of `/health`, which reports that the process is alive, and `/ready`, which reports whether it can
+ * answer queries.
+ */
 function healthRoutes(http: HttpDependencies): Route[] {
   const route = (path: string, why: () => ReturnType<typeof whyNotReady>): Route => ({
     path,
@@ -95,7 +98,9 @@ async function feedOf(http: HttpDependencies): Promise<string> {
   return changesFeed(http.changes.list(version).toReversed(), address, updatedAt);
 }
 
-/** Returns a document's content. Called for each request, because the text may change with the dataset. */
+/**
+ * Function that returns a document's content. Called for each request, because the text may change with the dataset.
+ */
 type Content = () => string | Buffer | Promise<string>;
 
 const changing = { methods: readMethods, cacheControl: "public, max-age=300" };

@@ -204,7 +204,10 @@ export function reportProblem(
   log.error({ err: cause, request_id: requestId }, what);
 }
 
-/** Sends a problem, and reports it to the metrics and the log. @param cause error behind the problem, for the log. */
+/**
+ * Sends a problem, and reports it to the metrics and the log.
+ * @param cause error behind the problem, for the log; undefined if there is none.
+ */
 export function answerWithProblem(
   http: HttpDependencies,
   exchange: Exchange,

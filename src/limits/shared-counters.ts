@@ -423,7 +423,10 @@ export async function within<T>(milliseconds: number, promise: Promise<T>): Prom
   }
 }
 
-/** @param place name of the engine, which a DomainError's message already contains. */
+/**
+ * Returns a sentence about a fault.
+ * @param place name of the engine, which a DomainError's message already contains.
+ */
 export function sentenceOf(fault: Error, place: string): string {
   if (fault instanceof DomainError) return fault.message;
   return `${place} cannot count requests: ${fault.message || (fault as NodeJS.ErrnoException).code}.`;

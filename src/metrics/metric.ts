@@ -104,7 +104,10 @@ interface Row {
   sum: number;
 }
 
-/** Opens a histogram of durations for each value of a label. @param bounds upper bounds in seconds, ascending. */
+/**
+ * Opens histograms of durations, one for each value of a label.
+ * @param bounds upper bounds of the buckets in seconds, ascending.
+ */
 export function openHistogram(
   name: string,
   help: string,

@@ -116,7 +116,10 @@ interface StepOrder {
   operations: readonly Operation[];
 }
 
-/** @throws Problem if the step is not kept or not fetched yet, a parameter is invalid, or the part is too large. */
+/**
+ * Finds a part of a step.
+ * @throws Problem if the step is not kept or not fetched yet, if a parameter is invalid, or if the part is too large.
+ */
 export function findStep(
   source: ChangesSource,
   served: string,

@@ -404,7 +404,10 @@ function readPairs(text: string): Pair[] {
 const plain = /^[A-Za-z0-9_.~-]*$/;
 export const controlCharacter = /\p{Cc}/u;
 
-/** Returns undefined if the text has a broken escape, bytes that are not UTF-8, or a control character. */
+/**
+ * Decodes a percent-encoded name or value. Returns undefined if it has a broken escape, bytes that are not UTF-8, or a
+ * control character.
+ */
 function decode(raw: string): string | undefined {
   if (plain.test(raw)) return raw;
   const escaped = raw

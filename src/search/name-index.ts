@@ -124,7 +124,10 @@ export function indexIds(entries: readonly { id: string; position: number }[]): 
 
 const idShapes = { gp: /^gp_[0-9a-z]{16}$/, principal: /^pr_[0-9a-z]{16}$/ };
 
-/** Returns the position of the GP with a current or former id, or the principal with a former one; otherwise -1. */
+/**
+ * Returns the position of the GP with a current or former id, or of the principal with a former one. Returns -1 if
+ * there is none.
+ */
 export function positionOfId(
   index: IdIndex,
   id: string,

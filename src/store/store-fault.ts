@@ -64,7 +64,10 @@ export function sqliteCodeOf(error: unknown): number | undefined {
   return typeof code === "number" ? primaryCode(code) : undefined;
 }
 
-/** @returns the error to throw: a DomainError if somebody can act on it, otherwise the given error. */
+/**
+ * Converts a node:sqlite error.
+ * @returns the error to throw: a DomainError if somebody can act on it, otherwise the given error.
+ */
 export function sqliteFault(error: unknown, file: string): unknown {
   const { busy, full, unusable } = faultsFrom(error);
   switch (sqliteCodeOf(error)) {

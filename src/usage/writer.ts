@@ -211,7 +211,10 @@ const wordBytes = 200;
 export const sizeOf = ({ keyUse, requests }: Batch): number =>
   requests.bytes.byteLength + wordBytes * (requests.words.length + keyUse.length);
 
-/** Keeps batches within a memory limit. The oldest are dropped first, but never one being written. */
+/**
+ * Opens a queue of batches to be written, within a memory limit. The oldest are dropped first, but never one being
+ * written.
+ */
 export function openKeptBatches(bytesMax: number) {
   const batches: NumberedBatch[] = [];
   let number = 0;

@@ -181,7 +181,10 @@ function* signalsOf({ parts }: ReadModel, gps: readonly number[]): Generator<num
     }
 }
 
-/** Plots only one basis, because amounts of different bases must not be added. Returns null if there are none. */
+/**
+ * Returns a plot of amounts by month. It shows only one basis, because amounts of different bases must not be added.
+ * Returns null if there are none.
+ */
 function amountsByMonth(view: View, basis: string, verb: string): Part {
   const label = `${valueLabel(basis)}s`;
   const { model, query } = view;

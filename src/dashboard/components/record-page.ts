@@ -329,7 +329,10 @@ export const signalCells = (without?: string, marked?: string): Column<Signal>[]
   { label: "Source", cell: ({ url, provenance }) => linkTo(url ?? provenance.url, "Read") },
 ];
 
-/** @param gpsOf returns the GPs in the column `label`. */
+/**
+ * Returns the columns of people, with one for filings if any person has a filing.
+ * @param gpsOf returns the GPs in column `label`.
+ */
 export const personCells = (
   people: readonly Principal[],
   label: string,

@@ -245,7 +245,10 @@ function daysOf({ kind, model, query: { filter, order } }: View, shown: readonly
   return counts.size * 2 > shown.length ? null : counts;
 }
 
-/** Returns a column's heading: a link that sorts the list or reverses its order, if lists can be sorted by it. */
+/**
+ * Returns the heading of a column. The heading is a link that sorts the list, or reverses its order, if the list can be
+ * sorted by the column.
+ */
 function sortLink(view: View, { label, sort, isNumber }: Column): Part {
   if (sort === undefined) return label;
   const { values } = view.query;

@@ -176,7 +176,10 @@ const notes = (gaps: readonly Publication[], unknown: readonly JoinedChange[]): 
     </p>`,
 ];
 
-/** Returns how many records a publication added, changed (or merged) and removed; zeros if these are unknown. */
+/**
+ * Returns the numbers of records that a publication added, changed (or merged) and removed; zeros if these are unknown.
+ * Counts only the chosen kind, if there is one.
+ */
 function countsOf(view: View | null, { step }: Publication): readonly [number, number, number] {
   const kinds = view === null ? recordKinds : [view.kind];
   const sum = (change: (typeof changeKinds)[number]) =>

@@ -122,7 +122,10 @@ async function showViews(request: MemberRequest, fault?: string, made?: Html): P
   });
 }
 
-/** Reads a view that was stored or sent. Returns null if it is not valid, or if no records can be shown. */
+/**
+ * Reads a view that was stored or sent. Returns null if no records can be shown, if the kind is unknown, or if the
+ * query is not valid for the kind.
+ */
 function readStored(model: ReadModel | null, kindName: string | null, query: string): View | null {
   const kind = recordKinds.find((one) => one === kindName);
   if (model === null || kind === undefined) return null;

@@ -125,7 +125,10 @@ function gpsCard(of: Principal, { gps: records }: Around, model: ReadModel): Par
 
 const marksMax = 40;
 
-/** Returns a timeline of when the person was named, above the signals of the GPs; false if it would be empty. */
+/**
+ * Returns a timeline of when the person was named, above the signals of the GPs. A ring marks signals that name the
+ * person. Returns false if there is nothing to show.
+ */
 function timelineOf(person: Principal, around: Around, until: string): Part {
   const { name, start_date: start, first_seen_date: first, last_seen_date: last } = person;
   const isStated = start !== null && (first === null || start < first);

@@ -79,7 +79,10 @@ const addressOf = (project: Project, model: ReadModel): string =>
     .filter(Boolean)
     .join(", ");
 
-/** Returns the newest signal about this project alone with an amount of this basis. @param signals newest first. */
+/**
+ * Returns the newest signal that has an amount with this basis and is about a single project. Its amount and date are
+ * null if there is none. @param signals newest first.
+ */
 const latestOf = (signals: readonly Signal[], basis: Signal["amount_basis"]) =>
   signals.find(
     ({ amount_basis, amount_usd, project_ids }) =>

@@ -90,7 +90,10 @@ function nothing(model: ReadModel, text: string): Html {
 /** Minimum number of letters and digits for which names are suggested. A single one would match too many. */
 const suggestedFrom = 2;
 
-/** Returns the list of records to suggest for part of a name, for the page's script. */
+/**
+ * Returns the list of records to suggest for part of a name, for the page's script. Returns an empty string if the part
+ * is too short, the account is suspended, or no records can be shown.
+ */
 async function suggestions(request: ReaderRequest): Promise<string> {
   const model = request.services.model();
   const text = askedIn(request);

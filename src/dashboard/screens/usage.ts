@@ -101,7 +101,10 @@ function durationText(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** @param names names by id; an id without a name is shown as it is. */
+/**
+ * Returns a table of totals by key or operation, or null without rows. Each name links to its requests.
+ * @param names names by id; an id without a name is shown as it is.
+ */
 function totalsTable(
   by: "key" | "operation",
   rows: readonly [id: string, totals: Totals][],
