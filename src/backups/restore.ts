@@ -1,7 +1,7 @@
 /** Restores a backup into a folder: checks and prepares all of it beside the present data, then puts it in place. */
 import {
   chownSync,
-  copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -79,6 +79,7 @@ export async function restoreBackup(order: FolderOrder): Promise<Restored> {
   const { dataDir, mayReplace, isTrial, now } = order;
   makePrivateFolder(dataDir);
   using _locks = takeBothLocks(dataDir);
+  giveToOwner(dataDir, [join(dataDir, "server.lock"), join(dataDir, "import.lock")]);
   const draft = join(dataDir, draftFolder);
   try {
     if (existsSync(join(dataDir, decidedFolder))) putInPlace(dataDir);
@@ -160,8 +161,7 @@ function addWhatStays({ manifest, present, backup }: Prepared, dataDir: string, 
   // Used quota stays used, so that nobody gains quota by a restore.
   const counts = join(dataDir, "counts");
   if (hasSame && existsSync(counts))
-    for (const name of readdirSync(counts))
-      copyFileSync(join(counts, name), join(fresh, "counts", name));
+    cpSync(counts, join(fresh, "counts"), { recursive: true, dereference: true });
   if (!manifest.control_only) return;
   // Usage is stored by account number, so it is replaced if a number stands for another account.
   const isOfSame = hasSame || present === null;
@@ -202,6 +202,7 @@ async function changeControl(
   folder: string,
 ): Promise<void> {
   const endings = findEndings(present, backup);
+  const kept = undoesEndings ? 0 : endings.length;
   const control = await openControl(folder);
   try {
     await control.write(async (transaction) => {
@@ -212,9 +213,7 @@ async function changeControl(
       await writeAudit(transaction, "backup.restored", {
         actor: operator,
         subject: manifest.made_at,
-        detail: undoesEndings
-          ? { kept: 0, undone: endings.length }
-          : { kept: endings.length, undone: 0 },
+        detail: { kept, undone: endings.length - kept },
         now,
       });
       await transaction.updateTable("suppression").set({ applied_at: null }).execute();
@@ -239,15 +238,18 @@ async function withdrawAll(dataDir: string, now: number): Promise<void> {
   }
 }
 
-/** Syncs a folder to disk. First gives it and the locks to the owner of `dataDir` if `root` runs the restore. */
-function settle(folder: string, dataDir: string): void {
+/** Gives paths to the owner of `dataDir` if `root` runs the restore. */
+function giveToOwner(dataDir: string, paths: readonly string[]): void {
   const { uid, gid } = statSync(dataDir);
-  const isForOther = process.getuid?.() === 0 && uid !== 0;
-  const locks = ["server.lock", "import.lock"].map((name) => join(dataDir, name));
+  if (process.getuid?.() === 0 && uid !== 0) for (const path of paths) chownSync(path, uid, gid);
+}
+
+/** Gives a folder to the owner of `dataDir` if `root` runs the restore, and syncs it to disk. */
+function settle(folder: string, dataDir: string): void {
   const tree = readdirSync(folder, { recursive: true, encoding: "utf8" });
   // Deepest first, because a folder is synced after its files.
   const paths = [folder, ...tree.map((name) => join(folder, name))].toSorted().toReversed();
-  if (isForOther) for (const path of [...paths, ...locks]) chownSync(path, uid, gid);
+  giveToOwner(dataDir, paths);
   for (const path of paths) syncPath(path);
 }
 

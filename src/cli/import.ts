@@ -245,7 +245,6 @@ async function publishEntries(
         const result = await importSource(store, {
           ...order,
           isDryRun: order.isDryRun || summary?.refusal === "unnamed",
-          source,
           entries,
           ...kept,
           nowMilliseconds: context.now(),

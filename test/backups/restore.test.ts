@@ -147,9 +147,11 @@ test("what is restored belongs to the owner of the data folder, whoever restores
   // Only root may restore for somebody else.
   const owner = process.getuid!() === 0 ? 1 : process.getuid!();
   chownSync(dataDir, owner, process.getgid!());
-  await restore(dataDir, file);
-  for (const name of namesBelow(dataDir))
-    assert.equal(statSync(join(dataDir, name)).uid, owner, name);
+  for (const isTrial of [true, false]) {
+    await restore(dataDir, file, { isTrial });
+    for (const name of namesBelow(dataDir))
+      assert.equal(statSync(join(dataDir, name)).uid, owner, name);
+  }
 });
 
 test("a folder with data is left alone unless it is said, and is kept aside then", async (t) => {
