@@ -132,7 +132,7 @@ export function changePassword(
   }, "known");
 }
 
-/** Sets a password, ends all sessions, forgets known browsers and uses up reset links. Then signs this browser in. */
+/** Sets a password, ends all sessions and links, and forgets known browsers. Then signs this browser in. */
 async function setPassword(
   transaction: ControlTransaction,
   { row, hashed, client, now }: { row: PersonTable; hashed: string; client: Client; now: number },
@@ -145,7 +145,8 @@ async function setPassword(
     .execute();
   await deleteSessions(transaction, person);
   await transaction.deleteFrom("known_browser").where("person", "=", person).execute();
-  await useUpLinks(transaction, { kind: "reset", person }, now);
+  // Whoever knew the former password may have asked for a link for another address.
+  await useUpLinks(transaction, { person }, now);
   await forgive(transaction, [
     { kind: "address", of: email_folded },
     { kind: "person", of: person },
@@ -242,8 +243,7 @@ export function completeAddressChange(
       .where("id", "=", person)
       .execute();
     // Links sent to the former address must no longer open the account.
-    for (const kind of ["reset", "email"] as const)
-      await useUpLinks(transaction, { kind, person }, now);
+    await useUpLinks(transaction, { person }, now);
     const entry = { actor: person, subject: person, now };
     await writeAudit(transaction, "person.address_changed", entry);
     return { person: { ...former, email: link.email }, formerEmail: former.email };

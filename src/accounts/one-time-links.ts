@@ -80,10 +80,10 @@ export async function useLink(
   return link;
 }
 
-/** Uses up all unused links that have these values. */
+/** Uses up all unused links that have these values. Only links for a new password or address have a `person`. */
 export async function useUpLinks(
   transaction: ControlTransaction,
-  values: { kind: LinkKind; email_folded?: string; person?: string; account?: number },
+  values: { kind?: LinkKind; email_folded?: string; person?: string; account?: number },
   now: number,
 ): Promise<void> {
   await transaction

@@ -54,8 +54,11 @@ test("another password ends every session, this one too, and every known browser
 
 test("a link for a new password works once, ends all sessions and other links, and forgives wrong guesses", async (t) => {
   const people = await openPeople(t);
-  const { control, signUp, tryIn, client } = people;
+  const { control, passwords, signUp, tryIn, client } = people;
   const ada = await signUp("ada@example.com");
+  // Asked for by somebody who knew the former password.
+  const theirs = { person: ada.person.id, password: goodPassword, address: "eve@example.com" };
+  const move = await requestAddressChange(control, passwords, { ...theirs, now: noon });
   for (let i = 0; i < 6; i++) await assert.rejects(tryIn("ada@example.com", "wrong"));
   const ask = () =>
     requestLink(control, "reset", { address: "ADA@example.com", client: client(), now: noon });
@@ -65,6 +68,8 @@ test("a link for a new password works once, ends all sessions and other links, a
   assert.equal(await findSession(control, ada.sessionToken, noon), undefined);
   assert.ok(await findSession(control, signedIn.sessionToken, noon));
   for (const link of [one, other]) await assert.rejects(reset(link!.token), LinkFault);
+  const taking = completeAddressChange(control, { token: move.token, now: noon });
+  await assert.rejects(taking, LinkFault);
   await tryIn("ada@example.com", nextPassword);
 });
 
