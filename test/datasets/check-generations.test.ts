@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
 import type { Catalogue } from "#datasets/catalogue.ts";
 import { checkGeneration } from "#datasets/check-generations.ts";
@@ -35,6 +35,10 @@ const damages: [what: string, damage: (path: string) => void][] = [
   ["the file is gone", (path) => rmSync(path)],
   ["its facts are gone", (path) => rmSync(path.replace(/sqlite$/, "json"))],
   ["its facts are no JSON", (path) => writeFileSync(path.replace(/sqlite$/, "json"), "{")],
+  [
+    "its facts are untrue",
+    (path) => changeFacts(dirname(path), basename(path, ".sqlite"), { bytes: 5 }),
+  ],
 ];
 for (const [what, damage] of damages)
   test(`where ${what}, that dataset alone is at fault, by name, with what mends it`, async (t) => {
@@ -88,7 +92,7 @@ const untrue: [change: object, words: RegExp][] = [
 ];
 for (const [change, words] of untrue)
   test(`where the facts of a sound dataset say ${JSON.stringify(change)}, they are at fault, with what mends them`, async (t) => {
-    const [catalogue, older, current] = await twoGenerations(t);
+    const [catalogue, , current] = await twoGenerations(t);
     changeFacts(catalogue.folder, current, change);
     const [before, served] = [...checkGenerations(catalogue, false)];
     const facts = join(catalogue.folder, `${current}.json`);
@@ -98,12 +102,6 @@ for (const [change, words] of untrue)
     assert.equal(
       served!.mend,
       `Put ${facts} back from a backup, and run 'gp-records datasets publish ${current}'; or return to the dataset before it with 'gp-records datasets rollback'.`,
-    );
-    changeFacts(catalogue.folder, older, change);
-    const [first] = [...checkGenerations(catalogue, false)];
-    assert.match(
-      first!.mend!,
-      /^This dataset is not the current one\. Put .* back from a backup, or delete both files\.$/,
     );
   });
 
