@@ -26,20 +26,6 @@ test("If-None-Match is compared weakly, among several and with a star", async (t
     assert.equal((await service.get(path, { "if-none-match": value })).status, 200, value);
 });
 
-test("a body and its tag are those of operation, query and dataset, whoever asks and however the query was written", async (t) => {
-  const service = await startService(t);
-  const { key } = await service.newKey();
-  const one = await service.get("/fetch-gp?tag=multifamily&gp_name=northwind&tag=b");
-  const other = await service.get("/fetch-gp?gp_name=+northwind&tag=b&tag=multifamily&limit=20", {
-    "x-api-key": key,
-    "x-request-id": "other",
-  });
-  assert.equal(other.text, one.text);
-  const etag = one.headers.get("etag")!;
-  assert.match(etag, new RegExp(`^W/"${one.body.meta.dataset_version}-[\\w-]+"$`));
-  assert.equal(other.headers.get("etag"), etag);
-});
-
 test("Link names first, prev, next and last where they exist, of a page past the end the last one, and the description of the API", async (t) => {
   const service = await startService(t);
   const middle = links(await service.get("/fetch-signals?limit=2&offset=2"));

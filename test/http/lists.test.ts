@@ -483,11 +483,12 @@ test("days before the dataset are counted from its day, however late it is, so t
   assert.equal((await get(path, known)).status, 304);
 });
 
-test("equal queries have one tag, and every filter, sort, page and format another; the tag is one under /v1", async (t) => {
-  const { get } = await startLists(t);
+test("equal queries have one answer with one tag, whoever asks, and every filter, sort, page and format another; the tag is one under /v1", async (t) => {
+  const { get, newKey } = await startLists(t);
   const tagOf = async (query: string, headers = {}) => {
     const { status, headers: sent } = await get(query, headers);
     assert.equal(status, 200, query);
+    assert.match(sent.get("etag")!, new RegExp(`^W/"${sent.get("dataset-version")}-[\\w-]+"$`));
     return sent.get("etag")!;
   };
   const same = [
@@ -496,6 +497,8 @@ test("equal queries have one tag, and every filter, sort, page and format anothe
     "/v1/list-gps?&market=austin&offset=0&aum%5Fusd_min=5&&market=dallas&sort=%2Daum_usd",
   ];
   assert.equal(new Set(await Promise.all(same.map((one) => tagOf(one)))).size, 1);
+  const another = { "x-api-key": (await newKey()).key, "x-request-id": "other" };
+  assert.deepEqual(contentOf(await get(same[1]!, another)), contentOf(await get(same[0]!)));
   const others = listed(`
     /list-gps /list-principals /list-gps?market=dallas /list-gps?market=austin /list-gps?tag=dallas
     /list-gps?sort=-name /list-gps?sort=-aum_usd /list-gps?limit=2 /list-gps?offset=1

@@ -4,7 +4,7 @@ import { nearest } from "#records/edit-distance.ts";
 import { fetches } from "#operations/fetches.ts";
 import { operations } from "#operations/index.ts";
 import { declared } from "#operations/operation.ts";
-import { canonicalQuery, readQuery } from "#operations/parameters.ts";
+import { readQuery } from "#operations/parameters.ts";
 import { Problem, type ParameterFault } from "#problems.ts";
 
 const read = (text: string) => readQuery(fetches.gp, text, 100, operations);
@@ -35,14 +35,6 @@ test("all faults are told at once, in the order of the query, missing ones last,
   });
 });
 
-test("whichever way a query is written, its canonical text is the same, and reads back as the same query", () => {
-  const one = read("limit=20&tag=b&gp_name=+Socie%CC%81te%CC%81&tag=a&&tag=b");
-  const other = read("gp_name=Soci%C3%A9t%C3%A9&tag=a&tag=b&offset=0");
-  const [text, otherText] = [one, other].map(canonicalQuery);
-  assert.equal(text, otherText);
-  assert.deepEqual(read(text!), other);
-});
-
 test("a number may have a sign where its range has one", () => {
   const numbers = { minimum: -180, maximum: 180, isWhole: false };
   const filters = { longitude: declared("longitude", "Longitude.", { form: "number", numbers }) };
@@ -51,23 +43,6 @@ test("a number may have a sign where its range has one", () => {
   assert.deepEqual(valuesOf("longitude=-97.5"), { longitude: ["-97.5"] });
   for (const wrong of ["-180.5", "--1", "-", "1e2"])
     assert.throws(() => valuesOf(`longitude=${wrong}`), /must be -180 to 180/);
-});
-
-test("twenty faults are all listed; of more the number of all is told, too", () => {
-  for (const [count, rest, total] of [
-    [20, "15 more in errors", undefined],
-    [21, "16 more, 15 of them in errors", 21],
-  ] as const) {
-    const names = Array.from({ length: count }, (_, i) => `p${i}=`);
-    assert.throws(
-      () => read(`gp_name=kk&${names.join("&")}`),
-      ({ message, members: { errors, errors_total } }: Problem) => {
-        assert.match(message, new RegExp(`^${count} problems: 'p0' .*; 'p4' [^;]*; ${rest}`));
-        assert.deepEqual([errors!.length, errors_total], [20, total]);
-        return true;
-      },
-    );
-  }
 });
 
 const words: readonly (readonly [
