@@ -31,36 +31,8 @@ function faultsOf(environment: Record<string, string>): readonly string[] {
 }
 
 test("every setting has the default that the list of settings says", () => {
-  const config = readConfig({});
-  assert.partialDeepStrictEqual(config, {
-    host: "127.0.0.1",
-    port: 8080,
-    dataDir: "./data",
-    publicUrl: null,
-    trustedProxies: null,
-    corsOrigins: "*",
-    pageSizeMax: 100,
-    logLevel: "info",
-    answerCacheBytes: 67_108_864,
-    isProduction: false,
-    adminAddress: null,
-    connectionsMax: null,
-    eventLoopDelayMaxMilliseconds: 1000,
-    memoryMaxBytes: null,
-    usageLogDays: 14,
-    usageLogRows: 2_000_000,
-    usageLogParameters: false,
-    databaseUrl: null,
-    countersUrl: null,
-    countersOutage: "local",
-    smtpUrl: null,
-    signUp: "closed",
-    serviceName: "gp-records",
-    browse: "members",
-    contact: null,
-  });
   const defaults = Object.fromEntries(settings.map(({ name, byDefault }) => [name, byDefault]));
-  assert.deepEqual(readConfig(defaults), config);
+  assert.deepEqual(readConfig(defaults), readConfig({}));
 });
 
 /** What is taken as it is written. */
