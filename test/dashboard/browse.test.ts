@@ -128,7 +128,6 @@ test("over the cast", async (t) => {
   await t.test("a heading says whose name is asked, and which records have no GP", async () => {
     for (const [path, heading] of [
       ["/browse/people?name=yy&gp_name=zz", "0 people named “yy” of GPs named “zz”"],
-      ["/browse/signals?gp_name=zz&has_gp=false", "0 signals of GPs named “zz” with no GP"],
       ["/browse/projects?has_gp=true&hud_id=zz_1", "0 projects with a GP, zz_1"],
     ] as const)
       assert.equal(headingOf(await user.get(path)), heading);

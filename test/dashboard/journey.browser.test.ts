@@ -147,13 +147,19 @@ test("a filter that is chosen leaves the number of records in sight", async (t, 
   assert.ok((await page.locator("h1").boundingBox())!.y > 0);
 });
 
-test("at 1,280 px a table whose every cell is long fits the page", async (t, chromium) => {
-  const [name, date] = ["Southwind Home Partners of Texas", "2026-09-23"];
+test("tables whose every cell is long fit the page", async (t, chromium) => {
+  const name = "Consolidated Southwestern Multifamily and Student Housing Partners of Houston";
   const kind = { status: "under_construction", property_type: "single_family_rental" };
-  const about = { total_amount_usd: 79e6, start_date: date, completion_date: date, ...kind };
-  const records = [gp(name), project(name, { city: name, units: 1200, gps: [name], ...about })];
-  const { service } = await openPages(t, { settings, records });
+  const about = { total_amount_usd: 79e6, start_date: "2026-09-23", units: 1200, ...kind };
+  const long = { city: name, gps: ["a"], completion_date: "2028-09-23", ...about };
+  const records = [gp("a", { name }), gp("b", { name }), project(name, long)];
+  const { service, user } = await openPages(t, { settings, records });
   const page = await chromium.newPage();
   await page.goto(`${service.url}/browse/projects`);
+  assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"));
+  const list = `--b\r\nContent-Disposition: form-data; name="names"\r\n\r\n${name}\r\n--b--\r\n`;
+  const type = { "content-type": "multipart/form-data; boundary=b" };
+  await page.setViewportSize({ width: 768, height: 720 });
+  await page.setContent((await user.sendBody("/browse/match", list, type)).text);
   assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"));
 });
