@@ -47,7 +47,7 @@ function refuseUnreadable(exchange: Exchange): void {
   const { headers, rawHeaders, httpVersion } = request;
   const url = request.url!;
   // Node keeps at least one more line than allowed, and may drop those after it.
-  if (rawHeaders.length > 2 * headerLinesMax) throw headersTooLarge(tooManyLines);
+  if (rawHeaders.length > 2 * headerLinesMax) throw headersTooLarge();
   const { "content-length": length, "transfer-encoding": coding } = headers;
   if (length !== undefined && Number(length) > bodyMaximum(exchange.route))
     throw bodyTooLarge(bodyMaximum(exchange.route));
@@ -93,11 +93,11 @@ function refuseUnreadable(exchange: Exchange): void {
     );
 }
 
-const tooManyLines = `The request may have at most ${headerLinesMax} header lines. Send fewer headers.`;
-const tooManyBytes = `The request line and headers together may have at most ${headerBytesMax} bytes. Shorten the address or send fewer headers.`;
+// The parser does not tell which of the two it is.
+const tooMuch = `The request may have at most ${headerLinesMax} header lines, and at most ${headerBytesMax} bytes in request line and headers together. Shorten the address or send fewer headers.`;
 
-export const headersTooLarge = (detail = tooManyBytes) =>
-  new Problem("headers-too-large", detail, { maximum: headerBytesMax });
+export const headersTooLarge = () =>
+  new Problem("headers-too-large", tooMuch, { maximum: headerBytesMax });
 
 /** Reports whether `Expect` can be met. Ignores the header of HTTP/1.0 clients (RFC 9110 §10.1.1). */
 const canBeMet = ({ headers: { expect }, httpVersion }: IncomingMessage) =>

@@ -302,10 +302,10 @@ export const problemExplanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   "headers-too-large": {
     meaning:
-      "The request line and headers together have more than `maximum` bytes, or there are more than 48 header lines; `detail` says which. Send fewer or shorter headers.",
+      "The request line and headers together have more than `maximum` bytes, or there are more than 48 header lines. Send fewer or shorter headers.",
     example: new Problem(
       "headers-too-large",
-      "The request line and headers together may have at most 16384 bytes. Shorten the address or send fewer headers.",
+      "The request may have at most 48 header lines, and at most 16384 bytes in request line and headers together. Shorten the address or send fewer headers.",
       { maximum: 16_384 },
     ),
   },

@@ -106,10 +106,13 @@ async function framingCases(it: CaseOf, service: OwnProcess): Promise<void> {
       `GET /health HTTP/1.1\r\nHost: x\r\n${"a: b\r\n".repeat(2500)}\r\n`,
       `GET /${"x".repeat(17 * 1024)} HTTP/1.1\r\nHost: x\r\n\r\n`,
       `GET /health HTTP/1.1\r\nHost: x\r\n${"a: b\r\n".repeat(48)}\r\n`,
+      `GET /health HTTP/1.1\r\nHost: x\r\n${"a: b\r\n".repeat(49)}\r\n`,
       `GET ${path} HTTP/1.1\r\nHost: x\r\n${"a: b\r\n".repeat(1500)}x-api-key: ${key}\r\n\r\n`,
     ]) {
       const answer = await askBytes(port, head);
-      assert.equal(assertProblem(answer, 431, "headers-too-large").maximum, 16_384);
+      const { maximum, detail } = assertProblem(answer, 431, "headers-too-large");
+      assert.equal(maximum, 16_384);
+      assert.match(detail, /at most 48 header lines.*at most 16384 bytes/);
       assert.equal(answer.headers["connection"], "close");
     }
     for (const target of [`/health?${"x".repeat(8192)}`, `http://${"x".repeat(8192)}/health`]) {
