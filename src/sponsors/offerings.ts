@@ -76,12 +76,9 @@ const wholeDollars = new Intl.NumberFormat("en-US");
 
 /** Formats an amount for a text, such as `$12.5m`. */
 function money(usd: number): string {
-  const [divisor, unit] =
-    Math.abs(usd) >= 999_950_000 ? [1e9, "bn"] : Math.abs(usd) >= 999_950 ? [1e6, "m"] : [1, ""];
-  const amount = usd / divisor;
-  return `${usd < 0 ? "-" : ""}$${
-    unit === "" ? wholeDollars.format(Math.abs(amount)) : Math.abs(amount).toFixed(1) + unit
-  }`;
+  if (usd < 999_950) return `$${wholeDollars.format(usd)}`;
+  const [divisor, unit] = usd < 999_950_000 ? [1e6, "m"] : [1e9, "bn"];
+  return `$${(usd / divisor).toFixed(1)}${unit}`;
 }
 
 type SignalType = NonNullable<CanonicalSignal["type"]>;
@@ -96,7 +93,8 @@ const amountOf = (amount_usd: number | null, amount_basis: NonNullable<Signal["a
   amount_usd === null ? {} : { amount_usd, amount_basis };
 
 /**
- * Returns the signals of an offering. Reports a first sale, a full subscription and a general solicitation only once.
+ * Returns the signals of an offering. Reports a first sale, a full subscription and a general solicitation only once,
+ * and no first sale from an amendment without the notice before it, which may have reported that sale years ago.
  * @param isNewFund true if this is the first offering of a fund.
  */
 export function offeringSignals(offering: Offering, isNewFund: boolean): Signal[] {
@@ -130,7 +128,7 @@ export function offeringSignals(offering: Offering, isNewFund: boolean): Signal[
     }
     addOnce(
       "first_sale",
-      firstSaleOn !== null,
+      firstSaleOn !== null && (previous ? previous.firstSaleOn === null : type === "D"),
       `${name} reported its first sale, on ${firstSaleOn}`,
     );
     addOnce(

@@ -116,6 +116,19 @@ test("notices give signals: what is new each time, and what happens once only on
   );
 });
 
+test("an amendment whose notice is missing reports no first sale", () => {
+  const typesOf = (...sales: readonly (string | null)[]) => {
+    const forms = sales.map((firstSaleOn, i) =>
+      formD({ ...quarry, type: "D/A", accession: accession(i), fileNumber: "021-1", firstSaleOn }),
+    );
+    return resolved({ forms })
+      .all("signal")
+      .map(({ type }) => type);
+  };
+  assert.deepEqual(typesOf("2019-04-01", "2019-04-01"), ["offering_amended", "offering_amended"]);
+  assert.deepEqual(typesOf(null, "2026-01-05").slice(-1), ["first_sale"]);
+});
+
 test("a fund's first offering is a new vehicle; of a REIT's round for 100 holders nothing is told", () => {
   const fund = { cik: 2, name: "Quarry Real Estate Fund LP", industry: "Pooled Investment Fund" };
   const types = (given: object) =>
