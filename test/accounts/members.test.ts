@@ -11,7 +11,6 @@ import { findFollowedView, followView, unfollowView } from "#accounts/followed-v
 import { changeRole, leaveAccount, listMembers, removeMember } from "#accounts/members.ts";
 import { LinkFault } from "#accounts/one-time-links.ts";
 import {
-  endAllSessions,
   endSession,
   findSession,
   forgetOld,
@@ -269,15 +268,6 @@ test("a session that is ended is over at once, and only its own person ends it",
   for (const { sessionToken } of [ada, second])
     assert.equal(await findSession(control, sessionToken, noon), undefined);
   assert.ok(await findSession(control, bob.sessionToken, noon));
-});
-
-test("all sessions of a person end together", async (t) => {
-  const { control, signUp, tryIn } = await openPeople(t);
-  const ada = await signUp("ada@example.com");
-  const second = await tryIn("ada@example.com", goodPassword);
-  await endAllSessions(control, { person: ada.person.id, now: noon });
-  for (const { sessionToken } of [ada, second])
-    assert.equal(await findSession(control, sessionToken, noon), undefined);
 });
 
 test("a user looks at an account of theirs: the chosen one, else the oldest, never a closed one", async (t) => {
