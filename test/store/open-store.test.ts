@@ -174,15 +174,6 @@ test("a file that is no store is refused by name and left alone", async (t) => {
   assert.ok(before.equals(readFileSync(usageFile(dataDir))));
 });
 
-test("a data folder that cannot be made is refused by name, with what to do", async (t) => {
-  const file = join(temporaryFolder(t), "file");
-  writeFileSync(file, "");
-  await assert.rejects(
-    openControl(join(file, "data")),
-    faultOf("unusable", /file.data.control\.sqlite .*DATA_DIR/),
-  );
-});
-
 test("a new store waits for the process that is making it, for as long as it was told to", (t) => {
   const file = join(temporaryFolder(t), "some.sqlite");
   const maker = new DatabaseSync(file);
