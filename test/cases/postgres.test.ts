@@ -12,7 +12,7 @@ import { cast } from "../support/cast.ts";
 import { eventually } from "../support/eventually.ts";
 import { openFarAway } from "../support/far-away.ts";
 import { publishShared } from "../support/instances.ts";
-import { makeRecords, runSql, startPostgres, urlOf, whyNoPostgres } from "../support/postgres.ts";
+import { makeRecords, runSql, startPostgres, whyNoPostgres } from "../support/postgres.ts";
 import { roomy } from "../support/own-process.ts";
 import { startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -266,23 +266,6 @@ test("PostgreSQL and a server in a process of its own", { skip }, async (t) => {
     way.muteNotices(false);
     second.signal("SIGTERM");
     assert.deepEqual(await second.ended, { exitCode: 0, signal: null });
-  });
-
-  await it("a server that cannot reach PostgreSQL, or finds an old schema, ends and says what to do", async (inner) => {
-    const { postgres } = world;
-    await runSql(postgres.url, "create database empty");
-    for (const [databaseUrl, words] of [
-      [urlOf(postgres, "empty"), /at .*\/empty lacks schema migrations.*gp-records migrate/],
-      ["postgres://a:hunter2@127.0.0.1:1/b", /PostgreSQL at 127\.0\.0\.1:1\/b cannot be reached/],
-    ] as const) {
-      const settings = { DATABASE_URL: databaseUrl };
-      const started = startServer(inner, { dataDir: temporaryFolder(inner), settings });
-      await assert.rejects(started, (error: Error) => {
-        assert.match(error.message, words);
-        assert.doesNotMatch(error.message, /hunter2|\n\s+at /);
-        return true;
-      });
-    }
   });
 
   await it("a server stops with exit code 0 though PostgreSQL does not answer", async (inner) => {

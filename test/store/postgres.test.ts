@@ -65,7 +65,8 @@ test("nothing but migrate makes the schema: before it a store is refused with th
     ),
   );
   assert.deepEqual(await tablesIn(url), []);
-  const { text, json } = allCommands(temporaryFolder(t), { DATABASE_URL: url });
+  const { text, json, refusal } = allCommands(temporaryFolder(t), { DATABASE_URL: url });
+  assert.match(await refusal(4, "serve"), /lacks schema migrations.*gp-records migrate/);
   assert.match(
     await text("migrate"),
     new RegExp(
@@ -259,7 +260,7 @@ test("a database that cannot be used is named with what to do, and the password 
   ] as const;
   await start();
   for (const [databaseUrl, exitCode, words] of cases) {
-    for (const args of [["accounts", "list"], ["migrate"], ["doctor", "--json"]]) {
+    for (const args of [["accounts", "list"], ["migrate"], ["serve"], ["doctor", "--json"]]) {
       // Commands of one process would try a server once a second, if their URL were the same.
       const DATABASE_URL = `${databaseUrl}?application_name=${args[0]}`;
       const outcome = await allCommands(temporaryFolder(t), { DATABASE_URL }).start(...args);
