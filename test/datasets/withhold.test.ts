@@ -215,23 +215,6 @@ test("no guard counts what is withheld: a source may shrink by it, or end up emp
   assert.deepEqual([outcome, records!.principal], ["built", 0]);
 });
 
-test("whoever is no longer suppressed is back with the next import, under the same id", async (t) => {
-  const records = [
-    gp("roe", { name: "Jane Roe Inc" }),
-    principal("jane", ["roe"], { name: "Jane Roe" }),
-  ];
-  const { catalogue, of } = await imported(t, records, []);
-  const idsOf = () => [...of("gp"), ...of("principal")].map(({ id }: any) => id);
-  const before = idsOf();
-  await importRecords(catalogue, records, {
-    suppressions: [suppressed("Jane Roe")],
-    nowMilliseconds: day(2),
-  });
-  assert.deepEqual(idsOf(), []);
-  await importRecords(catalogue, records, { nowMilliseconds: day(3) });
-  assert.deepEqual(idsOf(), before);
-});
-
 test("an import with a suppression gives what one without the person would have given", async (t) => {
   const others = [
     gp("oak"),
