@@ -57,12 +57,6 @@ test("an id may be a folded text, so that its spelling does not matter", async (
   assert.match(entries[1]?.faults[0]?.reason ?? "", /^must contain a letter or a digit/);
 });
 
-test("a field that no cell fills is left out", async (t) => {
-  const mapping = gpMapping({ hq_city: "City", tags: "City" });
-  const [entry] = await csvEntries(t, "Id,Name,City\n1,Acme,\n", mapping);
-  assert.deepEqual(Object.keys(entry?.records[0] ?? {}), ["record", "id", "name"]);
-});
-
 /** What a project's field becomes from one row of the columns A and B: a value, none, or the words it is refused with. */
 type Case = [field: string, source: unknown, cells: string[], becomes: unknown, more?: object];
 
@@ -116,6 +110,11 @@ const cases: Record<string, Case[]> = {
     ["tags", columns, ["", ""], undefined],
     ["city", columns, ["", "Reno"], "Reno"],
     ["city", columns, ["Elko", "Reno"], "Elko"],
+  ],
+  "text before a separator fills a field that takes no list": [
+    ["city", { column: "A", separator: "," }, ["Reno, Washoe County, NV"], "Reno"],
+    ["city", { column: "A", separator: "," }, ["unknown, NV"], undefined, missing],
+    ["city", { column: "A", separator: "," }, ["Elko"], "Elko"],
   ],
   "a list is made of several sources, cut at the separator, each value once": [
     ["tags", tags, ["qof; reit;;qof", "12"], ["qof", "reit", "seniors", "pilot"]],
@@ -333,12 +332,4 @@ test("a row that names one GP gives it external ids", async (t) => {
     entries.map(({ namedGps }) => namedGps.map((gp) => gp.external_ids)),
     [[{ cik: ["0001900013"] }], [undefined], [undefined, undefined]],
   );
-});
-
-test("text before a separator fills a field that takes no list", async (t) => {
-  const table = 'Id,Name,Place\n1,A,"Reno, Washoe County, NV"\n2,B,"TBD, NV"\n3,C,Elko\n';
-  const hq_city = { column: "Place", separator: "," };
-  const entries = await csvEntries(t, table, gpMapping({ hq_city }, { missing: ["TBD"] }));
-  const cities = entries.map(({ records }) => Reflect.get(records[0] as object, "hq_city"));
-  assert.deepEqual(cities, ["Reno", undefined, "Elko"]);
 });
