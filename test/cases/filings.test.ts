@@ -226,7 +226,8 @@ async function filingCases(it: CaseOf, { files, place, takeSame, refuse }: Workp
       const after = text.slice(before.length + line.length);
       return Buffer.concat([Buffer.from(before), western(line), Buffer.from(after)]);
     };
-    await takeSame(each(files, (text, name) => (isTable(name) ? pasted(text) : text)));
+    const isPasted = (name: string) => isTable(name) || name === advBase;
+    await takeSame(each(files, (text, name) => (isPasted(name) ? pasted(text) : text)));
   });
 
   await it("C82 · a hostile archive is refused by name within 30 seconds: nothing is written outside, and memory does not grow with what it claims", async () => {

@@ -157,19 +157,6 @@ test("a row with a wrong number of cells is given up with its line, and the next
   assert.deepEqual(await names(...rows), [["ONE", "FOUR", "FIVE"], { count: 2, firstLine: 3 }]);
 });
 
-test("a cell that is not UTF-8 is read as windows-1252", async () => {
-  const bytes = Buffer.concat([
-    Buffer.from("FilingID,ReferenceID,Name of General Partner etc\n1,1,Mari"),
-    Buffer.from([0xf1, 0x61, 0x20, 0x96]),
-    Buffer.from("\n2,1,Zoë\n"),
-  ]);
-  const { rows } = await read("partners", bytes);
-  assert.deepEqual(
-    rows.map((row) => row.kind === "partners" && row.name),
-    ["Mariña –", "Zoë"],
-  );
-});
-
 test("a member without a line is refused by name", async () => {
   await assert.rejects(read("ciks", ""), {
     name: "ImportFault",
