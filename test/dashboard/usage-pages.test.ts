@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
 import { test as onFile } from "node:test";
-import { setTimeout } from "node:timers/promises";
-import { readRequests } from "#usage/request-log.ts";
 import { forEachStore as test } from "../support/for-each-store.ts";
 import { createKey } from "../support/key-forms.ts";
 import { accountOf } from "../support/own-account.ts";
-import { headingOf, openPages, setMinuteQuota, wordsOf } from "../support/record-pages.ts";
+import { headingOf, openPages, wordsOf } from "../support/record-pages.ts";
 import { startService } from "../support/service.ts";
-import { putRequests, readUsage, request } from "../support/usage.ts";
+import { putRequests, request } from "../support/usage.ts";
 import { signedIn } from "../support/user.ts";
 
 test("the usage of an account, on its pages", async (t) => {
@@ -63,6 +61,7 @@ test("the usage of an account, on its pages", async (t) => {
       /2026-11-21 08:59:59 req_answered fetch-gp nightly 200 20261121T090000Z-1 1.3 4,321 /,
     );
     assert.match(page.text, /429<br \/>\s*<a href="\/errors\/quota-exceeded">quota-exceeded<\/a>/);
+    assert.ok(page.text.includes(`<a class="name" href="/account/keys/${key}">nightly</a>`));
     // A problem that is no longer known has no page.
     assert.match(page.text, /503<br \/>\s*gone-code/);
     assert.doesNotMatch(page.text, /errors\/gone-code/);
@@ -133,6 +132,7 @@ test("the usage of an account, on its pages", async (t) => {
     const words = wordsOf(text);
     assert.match(words, /Hour 2xx 4xx 5xx 10:00 0 0 1 07:00 0 1 0 08:00 1 0 0 /);
     assert.match(words, /nightly 45 43 0 1 1 1 1\.3 /);
+    assert.ok(text.includes(`href="/account/requests?key=${key}"`));
     assert.match(words, /fetch-signals 1 0 0 1 0 1 /);
   });
 
@@ -152,71 +152,6 @@ test("the usage of an account, on its pages", async (t) => {
     // Whoever hears the page hears the numbers alone.
     assert.equal(text.match(/<progress[^>]* aria-hidden="true"/g)?.length, 3);
   });
-});
-
-test("the quota in use, the sums and the log say the same: calls with a key, no pages", async (t) => {
-  const settings = { USAGE_LOG_PARAMETERS: "on" };
-  const { service, user: ada } = await openPages(t, { settings });
-  const { id: keyId, key } = await createKey(ada);
-  const { number: account } = await accountOf(service, "ada@example.org");
-  await setMinuteQuota(service, 8);
-  const withKey = (path: string) => service.get(path, { "x-api-key": key });
-  const idOf = ({ headers }: { headers: Headers }) => headers.get("x-request-id")!;
-
-  const asked: [status: number, id: string, query: string][] = [];
-  for (const [path, status] of [
-    ["/fetch-gp?gp_name=kkr", 200],
-    ["/fetch-signals?limit=1", 200],
-    ["/fetch-gp?gp_name=k", 400],
-  ] as const) {
-    const answer = await withKey(path);
-    assert.equal(answer.status, status);
-    asked.push([status, idOf(answer), path.split("?")[1]!]);
-    await ada.get("/browse/gps");
-  }
-  for (const path of ["/fetch-projects", "/fetch-gp", "/fetch-signals?limit=1", "/fetch-projects"])
-    await withKey(path);
-  const admitted = asked.length + 4;
-  assert.equal((await withKey("/fetch-projects?limit=1")).status, 200);
-  const refused = await withKey("/fetch-projects?limit=2");
-  assert.equal(refused.status, 429);
-  asked.push([429, idOf(refused), "limit=2"]);
-  const counted = admitted + 1;
-  const all = counted + 1;
-
-  const logged = () =>
-    readUsage(service.place, (usage) => readRequests(usage, { account, limit: 100 }));
-  while ((await logged()).requests.length < all) await setTimeout(20);
-  const { text } = await ada.get("/account/usage");
-  const words = wordsOf(text);
-  assert.match(words, new RegExp(`Last minute ${counted} of 8 `));
-  assert.match(words, new RegExp(`Last 24 hours ${counted} of 10,000 `));
-  assert.match(
-    words,
-    new RegExp(`${all} requests in the last 24 hours, 1 of them refused over the quota`),
-  );
-  assert.match(words, /first 9 6 0 3 0 1 /);
-  assert.ok(text.includes(`href="/account/requests?key=${keyId}"`));
-
-  const { requests } = await logged();
-  assert.equal(requests.length, all);
-  assert.equal(requests.filter(({ status }) => status !== 429).length, counted);
-  assert.deepEqual(new Set(requests.map((one) => one.key)), new Set([keyId]));
-  for (const [status, id, query] of asked) {
-    const found = requests.find(({ requestId }) => requestId === id)!;
-    assert.equal(found.status, status);
-    assert.equal(found.query, query);
-    const line = service.log.map((one) => JSON.parse(one)).find((one) => one.request_id === id);
-    assert.deepEqual(
-      [line.msg, line.key, line.path, line.status, line.bytes],
-      ["request", keyId, `/${found.operation}`, status, found.bytes],
-    );
-    const page = await ada.get(`/account/requests?id=${id}`);
-    assert.ok(page.text.includes(id));
-    assert.ok(page.text.includes(`<a class="name" href="/account/keys/${keyId}">first</a>`));
-  }
-  const filtered = await ada.get(`/account/requests?key=${keyId}`);
-  assert.equal(filtered.text.match(/<code class="long">req_/g)!.length, all);
 });
 
 onFile("a use of less than 1% is not called none", async (t) => {
