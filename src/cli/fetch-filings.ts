@@ -131,7 +131,7 @@ const read = <T>(source: Source, url: string, what: string, take: (page: string)
 const changed = (url: string, what: string) =>
   new CommandFault(
     exitCodes.inputRefused,
-    `${url} ${what}; nothing was published. Run the command again tomorrow. If that does not help, the site may have changed: look for a newer version of gp-records.`,
+    `${url} ${what}; nothing was published. Check --origin, if given, and run the command again tomorrow. If that does not help, the site may have changed: look for a newer version of gp-records.`,
   );
 
 const causeOf = ({ message, cause }: Error): string =>

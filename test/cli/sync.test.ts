@@ -283,7 +283,7 @@ test("a page that has changed refuses the sync by its address, and the old datas
   ] as const) {
     sec.behave((path) => (path === page ? { body } : undefined));
     const said = await refused(exitCodes.inputRefused);
-    assert.match(said, /^error: .*look for a newer version of gp-records\.\n$/);
+    assert.match(said, /^error: .*Check --origin, .*look for a newer version of gp-records\.\n$/);
     assert.ok(said.includes(page.replace(/index\.json$/, "").slice(0, 28)), said);
   }
   sec.behave((path) => (path.includes("manifest") ? { status: 500 } : undefined));
