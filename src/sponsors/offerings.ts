@@ -115,7 +115,9 @@ export function offeringSignals(offering: Offering, isNewFund: boolean): Signal[
       const unknown = filing.isIndefinite ? "an indefinite amount" : "securities";
       const size = offeredUsd === null ? unknown : money(offeredUsd);
       const amount = amountOf(offeredUsd, "offering_total");
-      if (isNewFund && previous === undefined)
+      // A fund that sold its first interests more than a year ago is not new.
+      const aYearOn = firstSaleOn?.replace(/^\d+/, (year) => String(Number(year) + 1)) ?? "9";
+      if (isNewFund && previous === undefined && aYearOn > source.date)
         add("new_vehicle", `${name}, a new fund, reported an offering of ${size}`, amount);
       else add("new_offering", `${name} reported an offering of ${size}`, amount);
     } else {

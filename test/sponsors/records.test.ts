@@ -129,6 +129,15 @@ test("an amendment whose notice is missing reports no first sale", () => {
   assert.deepEqual(typesOf(null, "2026-01-05").slice(-1), ["first_sale"]);
 });
 
+test("a fund that first sold more than a year before its notice is not new", () => {
+  const fund = { cik: 2, name: "Quarry Real Estate Fund LP", industry: "Pooled Investment Fund" };
+  const typeOf = (firstSaleOn: string) =>
+    resolved({ forms: [formD({ ...fund, filedOn: "2026-03-16", firstSaleOn })] }).all("signal")[0]!
+      .type;
+  assert.equal(typeOf("2025-03-17"), "new_vehicle");
+  assert.equal(typeOf("2025-03-15"), "new_offering");
+});
+
 test("a fund's first offering is a new vehicle; of a REIT's round for 100 holders nothing is told", () => {
   const fund = { cik: 2, name: "Quarry Real Estate Fund LP", industry: "Pooled Investment Fund" };
   const types = (given: object) =>
