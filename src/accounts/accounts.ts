@@ -375,6 +375,8 @@ export async function closeRows(
 
 /** Maximum length of an account's or a key's name, in characters. */
 const nameLengthMax = 100;
+/** Number of code units to read of a name. NFC may take quadratic time, and makes at most four characters into one. */
+const readMax = 8 * nameLengthMax + 8;
 
 // Control characters, lone surrogates and line separators would garble a terminal, a log line or a page.
 const unprintable = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
@@ -385,7 +387,7 @@ const unprintable = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
  * @throws DomainError `invalid` if the name is empty, over 100 characters (code points) or unprintable.
  */
 export function cleanName(what: string, text: string): string {
-  const name = text.normalize("NFC").trim();
+  const name = text.slice(0, readMax).normalize("NFC").trim();
   const invalid = (reason: string) =>
     new DomainError("invalid", `The name of the ${what} ${reason}.`);
   if (name === "") throw invalid("must not be empty");

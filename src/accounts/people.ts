@@ -88,6 +88,8 @@ export interface Address {
 /** Maximum length of an address in bytes: RFC 5321, 4.5.3.1.3, and erratum 1690 to RFC 3696. */
 const lengthMax = 254;
 const localLengthMax = 64;
+/** Number of code units to read, the rest being too long for an address: NFC may take quadratic time. */
+const readMax = 4 * lengthMax;
 
 // Quoted local parts, comments and domains in brackets are refused. Real addresses hardly ever have them, and mail
 // headers stay simple without them.
@@ -101,7 +103,7 @@ const asciiDomainShape =
 
 /** Parses an address. @throws DomainError `invalid` if it is too long or not an address. */
 export function readAddress(text: string): Address {
-  const email = text.normalize("NFC").trim();
+  const email = text.slice(0, readMax).normalize("NFC").trim();
   if (Buffer.byteLength(email) > lengthMax)
     throw new DomainError("invalid", `The e-mail address must have at most ${lengthMax} bytes.`);
   const at = email.lastIndexOf("@");
@@ -116,7 +118,7 @@ export function readAddress(text: string): Address {
 
 /** Returns an address in its folded form: trimmed, NFC, in lower case, and with the domain as in the DNS. */
 export function foldAddress(text: string): string {
-  const folded = text.normalize("NFC").trim().toLowerCase().normalize("NFC");
+  const folded = text.slice(0, readMax).normalize("NFC").trim().toLowerCase().normalize("NFC");
   const at = folded.lastIndexOf("@");
   const domain = at < 0 ? "" : asciiDomain(folded.slice(at + 1));
   return domain === "" ? folded : `${folded.slice(0, at)}@${domain}`;

@@ -273,17 +273,8 @@ export const json = "application/json; charset=utf-8";
  * Policy that allows only resources of this origin and images in `data:` URLs, and no inline code or styles (W3C
  * Content Security Policy 3).
  */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 export const pageHeaders = headerLines({
   "content-security-policy": contentSecurityPolicy,

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { cleanName } from "#accounts/accounts.ts";
+import { foldAddress, readAddress } from "#accounts/people.ts";
+import { readNameList } from "#importers/name-list.ts";
 import { nearest } from "#records/edit-distance.ts";
 import { fetches } from "#operations/fetches.ts";
 import { operations } from "#operations/index.ts";
@@ -64,4 +67,16 @@ const words: readonly (readonly [
 ];
 test("the nearest word is the first within the fewest of at most two edits", () => {
   for (const [word, among, found] of words) assert.equal(nearest(word, among), found, word);
+});
+
+test("no stranger's text is normalised, in quadratic time, before its length is limited", () => {
+  // Seconds each, if it were.
+  const marks = "\u0301\u0323".repeat(40_000);
+  const readers = [readAddress, foldAddress, (text: string) => cleanName("key", text)];
+  const lists = (text: string) => readNameList(Buffer.from(text), "list", 1);
+  for (const reader of [...readers, lists, (text: string) => codesOf(`gp_name=${text}`)]) {
+    const begun = performance.now();
+    assert.throws(() => assert.deepEqual(reader(`a@a${marks}`), []));
+    assert.ok(performance.now() - begun < 1000, String(reader));
+  }
 });
