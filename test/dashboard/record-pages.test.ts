@@ -93,7 +93,7 @@ const records = [
   }),
   signal("so far", {
     title: "Northwind Fund I, LP amends its notice, $30 million sold so far",
-    type: "offering_amended",
+    type: "capital_raised",
     amount_usd: 30_000_000,
     amount_basis: "sold_to_date",
     date: "2026-04-01",

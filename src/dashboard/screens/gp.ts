@@ -203,12 +203,13 @@ function keyFigures(gp: Gp, linked: Linked, model: ReadModel, today: string): Ht
   ]);
 }
 
-/** Types of signals whose amounts can be added up: first sales, and later increases. */
-const addedTypes: ReadonlySet<Signal["type"]> = new Set(["first_sale", "capital_raised"]);
+/** Types and bases of amounts that can be added up: those of first sales, and of later increases. */
+const addable = /^(?:first_sale sold_(?:to_date|delta)|capital_raised sold_delta)$/;
 
 /** Returns a plot that adds up the sales in notices, and states the record's total; null for fewer than two sales. */
 function sales(signals: readonly Signal[], gp: Gp, today: string): Part {
-  const sold = signals.filter((one) => addedTypes.has(one.type) && (one.amount_usd ?? 0) > 0);
+  const isAddable = (one: Signal) => addable.test(`${one.type} ${one.amount_basis}`);
+  const sold = signals.filter((one) => isAddable(one) && (one.amount_usd ?? 0) > 0);
   if (sold.length < 2) return null;
   const sumUntil = (month: string) =>
     sold.reduce((sum, one) => sum + (one.date.slice(0, 7) <= month ? one.amount_usd! : 0), 0);
@@ -250,8 +251,7 @@ function sources(gp: Gp, linked: Linked): Html {
     const counts = Map.groupBy(records, ({ provenance }) => provenanceWords(provenance));
     return Array.from(counts, ([words, { length }]) => [capital(kind), words, grouped(length)]);
   });
-  const number = { label: "Number", isNumber: true };
-  const columns = ["Records", "Source, basis, confidence", number];
+  const columns = ["Records", "Source, basis, confidence", { label: "Number", isNumber: true }];
   const body = table({ label: "Sources", columns, rows });
   return card({ title: "Where these records come from", body });
 }
