@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { exitCodes } from "#cli/command-fault.ts";
 import { openFilings } from "#cli/import-filings.ts";
+import { openCatalogue } from "#datasets/catalogue.ts";
+import { documents, namesLedTo, rows } from "../datasets/published.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { asking, ciksOf, score } from "../support/filing-answers.ts";
 import { writeFilingFolder } from "../support/filing-folder.ts";
+import { linesOf } from "../support/json-lines.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** A folder of filings, and the commands of an installation beside it. @param size number of sponsors. */
@@ -147,6 +150,25 @@ test("a dry run changes nothing, and a second import of the same folder publishe
   rmSync(join(folder, "2026q2_d.zip"));
   assert.ok((await json("import sec", folder, "--dry-run")).removed > 0);
   assert.deepEqual([await versions(), datasets()], [before, files]);
+});
+
+test("ids that are published are kept when Form ADV comes later, and corrections meet by them", async (t) => {
+  const { folder, dataDir, json } = await workplace(t);
+  const adv = "ADV_Filing_Data_20260701_20260731.zip";
+  const aside = join(temporaryFolder(t), adv);
+  renameSync(join(folder, adv), aside);
+  await json("import sec", folder);
+  const catalogue = openCatalogue(join(dataDir, "datasets"));
+  const before = documents(catalogue, "gp").map(({ id }): string => id);
+  renameSync(aside, join(folder, adv));
+  const correction = { gp: before[0], is: "Fir Partners", why: "They say so" };
+  appendFileSync(join(folder, "corrections.ndjson"), linesOf(correction));
+  const { filings } = await json("import sec", folder);
+  assert.equal(filings.corrections_unmet.length, 1);
+  for (const id of before) assert.equal(namesLedTo(catalogue, id).length, 1, id);
+  assert.deepEqual(namesLedTo(catalogue, before[0]!), ["Fir Partners"]);
+  const keyed = rows(catalogue, "select public_id from canonical where source_id like 'crd:%'");
+  assert.ok(keyed.some(({ public_id }) => before.includes(public_id)));
 });
 
 test("--min-named refuses filings of which too few name a GP, after the report", async (t) => {

@@ -432,20 +432,6 @@ test("words in names hint at strategies, types and themes, but not words that pl
   assert.deepEqual(hintsOf("Cinder Bridge on Quarry Green, LLC"), [null, "residential_other", []]);
 });
 
-test("a GP that a correction makes of two is explained by it", () => {
-  const bo = person("BO", "LIND", managerOf("Birch Hollow Capital LLC"));
-  const ids = ["cik:0000000001", "cik:0000000002"] as const;
-  const { entries } = resolved({
-    forms: [formD(quarry), formD({ cik: 2, name: "MILL APARTMENTS, LLC", persons: [bo] })],
-    corrections: [corrected({ kind: "same", gps: ids, why: "They share a letterhead" })],
-  });
-  const gps = entries.filter(({ records }) => records[0]!.record === "gp");
-  assert.deepEqual(
-    gps.map(({ evidence }) => [evidence![0]!.text, evidence![0]!.basis]),
-    [["They share a letterhead", "corrected"]],
-  );
-});
-
 test("a GP that a correction makes of two advisers has the names and funds of both, each fund as the newest Form ADV has it", () => {
   const fund = (id: string, grossAssetsUsd: number) =>
     fundOf(`QUARRY FUND ${id}`, { fundId: `805-${id}`, grossAssetsUsd });
