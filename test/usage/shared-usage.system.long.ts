@@ -12,7 +12,6 @@ import { day, noon } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
 import { openFarAway } from "../support/far-away.ts";
 import type { StorePlace } from "../support/for-each-store.ts";
-import { createKey } from "../support/key-forms.ts";
 import {
   freshDatabase,
   makeRecords,
@@ -20,7 +19,6 @@ import {
   runSql,
   startPostgres,
 } from "../support/postgres.ts";
-import { startService } from "../support/service.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import {
   batchOf,
@@ -35,7 +33,6 @@ import {
   usageOf,
   watchedWriter,
 } from "../support/usage.ts";
-import { openUser, signedIn } from "../support/user.ts";
 
 const requestOfAny = fc.record({ step: fc.integer({ min: 1, max: 4_000_000 }), ...anyRequest });
 
@@ -237,41 +234,4 @@ test("instances that write for different accounts do not wait for each other, no
   for (const { query } of [one!, other!]) await query("commit");
   assert.equal(await countIn(placeIn(url)), 3);
   assert.equal((await idsIn(placeIn(url))).length, 2);
-});
-
-test("the account pages and files of every instance show what all of them answered", async (t) => {
-  const databaseUrl = await freshDatabase(t);
-  const own = (): StorePlace => ({ dataDir: temporaryFolder(t), databaseUrl });
-  const one = await startService(t, { place: own() });
-  const other = await startService(t, { place: own(), records: null });
-  await eventually(async () => assert.ok((await fetch(`${other.url}/ready`)).ok));
-  const ada = await signedIn(one);
-  const elsewhere = openUser(other);
-  for (const [name, value] of ada.cookies) elsewhere.cookies.set(name, value);
-  const { key } = await createKey(ada, { name: "nightly" });
-  const headers = { "x-api-key": key };
-  for (const service of [one, other, other])
-    assert.equal((await service.get("/fetch-gp?gp_name=kkr", headers)).status, 200);
-  const shown = async (path: string) => {
-    const pages = await Promise.all([ada.get(path), elsewhere.get(path)]);
-    // Each form has a token of its own, and each service an address.
-    return pages.map(({ text }) =>
-      (/<main.*<\/main>/s.exec(text)?.[0] ?? text).replaceAll(
-        /name="form" value="[^"]*"|127\.0\.0\.1:\d+/g,
-        "",
-      ),
-    );
-  };
-  await eventually(async () => {
-    const [here, there] = await shown("/account/usage");
-    assert.match(here!, /3 requests in the last 24 hours/);
-    assert.match(there!, /3 requests in the last 24 hours/);
-  });
-  const [file, sameFile] = await shown("/account/requests.csv");
-  assert.equal(file!.trim().split("\r\n").length, 4);
-  assert.equal(sameFile, file);
-  for (const path of ["/account/requests", "/account/keys"]) {
-    const [here, there] = await shown(path);
-    assert.equal(there, here, path);
-  }
 });
