@@ -14,7 +14,6 @@ import {
 } from "#accounts/accounts.ts";
 import { listPlans, putOnPlan, quotasInForce, removePlan, setPlan } from "#accounts/plans.ts";
 import { openKeyVerifier } from "#keys/key-verifier.ts";
-import { quotaMax } from "#limits/policy.ts";
 import { openControl } from "#store/stores.ts";
 import { outcomeOfScript } from "../support/command-line.ts";
 import { controlWithAccount, day, noon, openEmptyControl, openKeys } from "../support/control.ts";
@@ -73,17 +72,6 @@ test("an unknown account is named, with the command that lists those there are",
   await assert.rejects(setQuotas(control, "Acme", { day: 1 }, noon), message);
   await assert.rejects(suspendAccount(control, "Acme", noon), message);
   await assert.rejects(resumeAccount(control, "Acme", noon), message);
-});
-
-test("a quota the limiter cannot count is refused by the name of its window", async (t) => {
-  const { control, create } = await openAccounts(t);
-  await create("Acme", { minute: 1, day: quotaMax });
-  for (const day of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, quotaMax + 1])
-    await assert.rejects(
-      setQuotas(control, "Acme", { day }, noon),
-      /quota per day must be a whole number from 1 to 1000000/,
-    );
-  await assert.rejects(create("Beta", { minute: 0 }), /quota per minute/);
 });
 
 test("a suspension keeps the time it began until it is lifted", async (t) => {
