@@ -8,7 +8,6 @@ import {
   ConfigFault,
   isLoopback,
   localUrl,
-  missedContact,
   missedLinks,
   ownOrigin,
   readConfig,
@@ -229,17 +228,6 @@ test("mail takes PUBLIC_URL wherever others than this machine reach the service"
   }
   for (const HOST of ["", "localhost", "127.0.0.1", "::1"])
     assert.deepEqual(faultsOf({ SMTP_URL, HOST }), []);
-});
-
-test("records are shown to everyone only if they are invented or somebody can be written to", () => {
-  const missed = (environment: Record<string, string>, isInvented: boolean) =>
-    missedContact(readConfig(environment), isInvented);
-  const BROWSE = "everyone";
-  const { found, mend } = missed({ BROWSE }, false)!;
-  for (const name of ["BROWSE", "CONTACT"]) assert.ok(`${found}. ${mend}.`.includes(name));
-  assert.equal(missed({ BROWSE }, true), null);
-  assert.equal(missed({ BROWSE, CONTACT: "records@example.org" }, false), null);
-  assert.equal(missed({}, false), null);
 });
 
 test("an address to listen on is reached from this machine under one URL", () => {
