@@ -124,7 +124,7 @@ const kinds = {
   },
   "access-denied": {
     status: 403,
-    title: "Access is denied",
+    title: "The key may not do this",
     members: { reason: reason(["account_suspended", "plan", "origin"]) },
   },
   "unknown-path": {
@@ -159,15 +159,15 @@ const kinds = {
   },
   "unsupported-media-type": {
     status: 415,
-    title: "The type or encoding of the request body is not supported",
+    title: "The body is of a type that is not read here",
     members: { available: list("Media types that the path accepts.", Type.String()) },
   },
   "range-not-satisfiable": {
     status: 416,
-    title: "The range lies beyond the end of the file",
+    title: "The range lies beyond the file",
     members: { bytes: count("Size of the file in bytes.") },
   },
-  "expectation-failed": { status: 417, title: "This Expect header is not supported", members: {} },
+  "expectation-failed": { status: 417, title: "The expectation cannot be met", members: {} },
   "quota-exceeded": {
     status: 429,
     title: "Request cannot be satisfied as assigned quota has been exceeded",
@@ -188,7 +188,7 @@ const kinds = {
     title: "The request headers are too large",
     members: { maximum: count("Maximum size of request line and headers together, in bytes.") },
   },
-  "internal-error": { status: 500, title: "The service had an internal error", members: {} },
+  "internal-error": { status: 500, title: "Something went wrong on our side", members: {} },
   unavailable: {
     status: 503,
     title: "The service cannot answer right now",

@@ -140,6 +140,38 @@ test("a stranger is told on the landing page and in the docs how to get a key on
   assert.equal("account" in landingIndex({ ...serviceFacts, account: null }).links, false);
 });
 
+/** The table of errors that programs rely on: status, code and title. */
+const promised = `
+400 invalid-parameters One or more query parameters are not valid
+400 malformed-request The request could not be read
+401 api-key-missing No API key was sent
+401 api-key-invalid The API key is not valid
+401 api-key-expired The API key has expired
+401 api-key-revoked The API key was revoked
+403 access-denied The key may not do this
+404 unknown-path There is nothing at this path
+405 method-not-allowed This method is not allowed here
+406 not-acceptable None of the accepted formats is available
+408 request-timeout The request did not arrive in time
+413 content-too-large The request body is too large
+414 uri-too-long The request address is too long
+415 unsupported-media-type The body is of a type that is not read here
+416 range-not-satisfiable The range lies beyond the file
+417 expectation-failed The expectation cannot be met
+429 quota-exceeded Request cannot be satisfied as assigned quota has been exceeded
+431 headers-too-large The request headers are too large
+500 internal-error Something went wrong on our side
+503 unavailable The service cannot answer right now
+`;
+
+test("every error has the promised status and title", () => {
+  const rows = problemCodes.map((code) => {
+    const { status, title } = problemKinds[code];
+    return `${status} ${code} ${title}`;
+  });
+  assert.deepEqual(rows, promised.trim().split("\n"));
+});
+
 test("the index and the docs lead to every error, with status and title", () => {
   for (const page of [errorsPage(site), docsPage(docsFacts)])
     for (const code of problemCodes) {
