@@ -161,11 +161,12 @@ function sourceOf(column: Column, field: Field, draft: Draft): SourceOfField | u
     field.choices.some((choice) => wordKey(choice) === wordKey(cell));
   const bySilence = Map.groupBy(column.cells, (cell) => saysNothing(cell) && !isWord(cell));
   const cells = bySilence.get(false) ?? [];
-  const written = writingOf(column, cells, field, draft);
+  const hasSeveral = field.list && field !== namesField && cells.some((cell) => cell.includes(";"));
+  const all = cells.flatMap((cell) => (hasSeveral ? cell.split(/\s*;\s*/) : cell)).filter(Boolean);
+  const written = writingOf(column, all, field, draft);
   if (written === undefined) return undefined;
   for (const cell of bySilence.get(true) ?? []) draft.missing.add(cell);
   const isPlace = /(?:^|_)(?:city|market)$/.test(field.path);
-  const hasSeveral = field.list && field !== namesField && cells.some((cell) => cell.includes(";"));
   return {
     column: column.name,
     ...written,
@@ -186,10 +187,8 @@ const wordsMax = 25;
 
 function writingOfWords(cells: readonly string[], field: Field) {
   const known = new Set(field.choices.map(wordKey));
-  const unknown = Map.groupBy(
-    cells.filter((cell) => !known.has(wordKey(cell))),
-    comparable,
-  );
+  const others = cells.filter((cell) => !known.has(wordKey(cell)));
+  const unknown = Map.groupBy(others, comparable);
   if (unknown.size > wordsMax) return undefined;
   if (unknown.size === 0) return {};
   const values = Array.from(unknown.values(), ([cell = ""]) => {

@@ -132,6 +132,12 @@ test("encoding and delimiter of a table are recognised, and a byte order mark is
   }
 });
 
+test("a list in a cell is asked about word by word, and not where each is known", async (t) => {
+  const table = "Id,Firm Name,Strategies\n1,Acme,Value-Add; core;\n2,Birch,Debt;Frozen\n";
+  const { strategies } = (await draftOf(t, table)).records[0].fields;
+  assert.deepEqual([strategies.separator, Object.keys(strategies.values)], [";", ["Frozen"]]);
+});
+
 test("a quote that only a wrong delimiter leaves open is no fault of the table", async (t) => {
   const draft = await draftOf(t, 'Id,Project,City\n1,"Oak;""",Reno\n2,Elm,Reno\n');
   assert.deepEqual([draft.delimiter, draft.records[0].id], [undefined, "Id"]);
