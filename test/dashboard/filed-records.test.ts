@@ -121,7 +121,7 @@ test("pages of records from filings say what a filing is, and no more than it sa
     assertSays(
       ilse,
       "President, named in a filing of Larkmoor Capital , last on 14 Sep 2026",
-      "Named in filings from 2025 to 2026",
+      "Named in filings from 2025 to 2026 Signals of the GPs by date, the latest 40 of each at most",
       "In post since, as reported Mar 2021",
       "Last named in a filing 14 Sep 2026",
     );

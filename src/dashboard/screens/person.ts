@@ -159,7 +159,7 @@ function timelineOf(person: Principal, around: Around, until: string): Part {
     rows.length > 0 &&
     timeline({
       finding: from && to ? `${by} ${when}` : "Signals of the GPs",
-      measure: "Signals of the GPs by date; a ring marks those that name this person",
+      measure: `Signals of the GPs by date, the latest ${marksMax} of each at most; a ring marks those that name this person`,
       rows,
       until,
     })
