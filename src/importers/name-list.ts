@@ -55,8 +55,7 @@ export function readNameList(bytes: Buffer, file: string, max: number): WantedGp
  */
 function readLines(file: string, text: string): { line: number; cells: string[] }[] {
   const all = text.split(lineEnd);
-  const nameOf = (cell: string) => fold(cell.slice(0, cellLengthMax));
-  const namesBy = (delimiter: string) => all[0]!.split(delimiter).map(nameOf);
+  const namesBy = (delimiter: string) => all[0]!.split(delimiter).map(fold);
   const delimiter = delimiters.find((one) => namesBy(one).includes("name"));
   if (delimiter === undefined)
     return all
@@ -69,7 +68,7 @@ function readLines(file: string, text: string): { line: number; cells: string[] 
     const begin = line;
     line += raw.split(lineEnd).length - 1;
     if (indexes === undefined) {
-      const names = record.map(nameOf);
+      const names = record.map(fold);
       const twice = columns.find((one) => names.indexOf(one) !== names.lastIndexOf(one));
       if (twice !== undefined)
         throw new ImportFault(file, begin, `has the column ${quoted(twice)} twice; rename one`);

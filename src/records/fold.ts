@@ -40,8 +40,10 @@ export function fold(text: string): string {
 const foldAscii = (text: string) =>
   text.toLowerCase().replace(deletedAscii, "").replace(separatorsInAscii, " ").trim();
 
+// Marks are dropped first, too: to decompose a long run of them takes quadratic time.
 const foldUnicode = (text: string) =>
   text
+    .replace(marks, "")
     .normalize("NFKD")
     .replace(marks, "")
     .toLowerCase()
