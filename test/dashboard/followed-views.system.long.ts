@@ -145,6 +145,7 @@ forEachStore(
       polled += told.get(published.published_at!)?.length ?? 0;
     }
     assert.ok(polled > 15, String(polled));
+    assert.match((await ana.changes("since=2026-01-01")).body, /<span>the latest 20<\/span>/);
   },
 );
 

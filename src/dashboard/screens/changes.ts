@@ -60,6 +60,7 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
   const page = changes.slice(offset, offset + rowsOfPage);
   const told = await tellChanges(model, reader, page, isMember);
   const columns = columnsOf(asked, listed);
+  const chosen = columns.filter(({ isChosen }) => isChosen);
   return accountPage(request, {
     title: "Changes",
     main: html`<div class="record changes">
@@ -81,9 +82,8 @@ async function showChanges(request: ReaderRequest, model: ReadModel): Promise<Gi
         <div>
           ${card({
             title: "Publications",
-            aside:
-              view === null ? "newest first" : `all ${kinds[view.kind].nouns[1]}, newest first`,
-            body: publicationTable(columns.filter(({ isChosen }) => isChosen)),
+            aside: `${view === null ? "" : `all ${kinds[view.kind].nouns[1]}, `}${chosen.length < publications.length ? `the latest ${chosen.length}` : "newest first"}`,
+            body: publicationTable(chosen),
           })}
           ${isMember && followCard(asked)} ${apiCall(request, "/changes?limit=5")}
         </div>
