@@ -74,23 +74,24 @@ type Delimiter = keyof typeof delimiters;
 /** Maximum number of rows to look at. What they leave undecided becomes a question. */
 const rowsMax = 5000;
 
-/** Reads the first rows. Chooses the delimiter by the width of the header times the share of rows that are as wide. */
+/** Reads the first rows. Chooses the delimiter by the width of the header times the share of rows as wide and sound. */
 async function readTable(file: string, given: Encoding | undefined) {
+  const marked = (Object.keys(delimiters) as Delimiter[]).map((one) => [one, true] as const);
   const tried = await Promise.allSettled(
-    (Object.keys(delimiters) as Delimiter[]).map(async (delimiter) => {
+    [...marked, ["\t", false] as const].map(async ([delimiter, quotes]) => {
       const rows: CsvRow[] = [];
-      const format = { encoding: given ?? "utf-8", delimiter, quotes: true };
+      const format = { encoding: given ?? "utf-8", delimiter, quotes };
       for await (const row of readRows(file, format)) if (rows.push(row) > rowsMax) break;
       const width = rows[0]?.cells.length ?? 0;
-      const same = rows.filter(({ cells }) => cells.length === width).length;
-      return { delimiter, rows, score: width > 1 ? (width * same) / rows.length : 0 };
+      const same = rows.filter((row) => row.cells.length === width && row.quoteFault === "").length;
+      return { delimiter, quotes, rows, score: width > 1 ? (width * same) / rows.length : 0 };
     }),
   );
   const read = tried.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
   const [best] = read.toSorted((a, b) => b.score - a.score);
   const fault = tried.find((one) => one.status === "rejected");
   if (fault && !best?.score) throw fault.reason;
-  const { delimiter, rows } = best!;
+  const { rows } = best!;
   if (rows.length < 2)
     throw new ImportFault(file, null, "has no row below its header; --suggest needs at least one");
   const encoding = given ?? (rows.every(isRowUtf8) ? "utf-8" : "windows-1252");
@@ -101,7 +102,7 @@ async function readTable(file: string, given: Encoding | undefined) {
       const text = texts[at - 1] ?? "";
       if (text !== "") cells.add(text);
     }
-  return { encoding, delimiter, columns, headerLine: rows[0]!.line, rowCount: others.length };
+  return { ...best!, encoding, columns, headerLine: rows[0]!.line, rowCount: others.length };
 }
 
 const isRowUtf8 = ({ cells }: CsvRow) => isUtf8(Buffer.from(cells.join(), "latin1"));
@@ -302,7 +303,7 @@ function idOf({ rowCount }: Table, { fields, notes }: Draft): string {
 }
 
 function mappingOf(table: Table, draft: Draft, isKindSure: boolean): object {
-  const { encoding, delimiter, columns } = table;
+  const { encoding, delimiter, quotes, columns } = table;
   const short = (source: SourceOfField) =>
     Object.keys(source).length === 1 ? source.column! : source;
   const fields: Record<string, unknown> = {};
@@ -320,7 +321,7 @@ function mappingOf(table: Table, draft: Draft, isKindSure: boolean): object {
   return {
     ...(encoding !== "utf-8" && { encoding }),
     ...(delimiter !== "," && { delimiter }),
-    ...(delimiter === "\t" && { quotes: true }),
+    ...(delimiter === "\t" && { quotes }),
     ...(draft.missing.size > 0 && { missing: [...draft.missing] }),
     ...(decimal !== undefined && { decimal }),
     records: [{ record, id: idOf(table, draft), fields }],

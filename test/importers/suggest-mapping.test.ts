@@ -132,6 +132,13 @@ test("encoding and delimiter of a table are recognised, and a byte order mark is
   }
 });
 
+test("a draft takes quotes between tabs for text where they enclose no cell", async (t) => {
+  const quotesOf = async (cell: string) =>
+    (await draftOf(t, `Id\tProject\tUnits\n1\t${cell}\t3\n`)).quotes;
+  assert.equal(await quotesOf('"Oak\tLofts"'), true);
+  for (const cell of ['5" pipe', '"open']) assert.equal(await quotesOf(cell), false);
+});
+
 test("a list in a cell is asked about word by word, and not where each is known", async (t) => {
   const table = "Id,Firm Name,Strategies\n1,Acme,Value-Add; core;\n2,Birch,Debt;Frozen\n";
   const { strategies } = (await draftOf(t, table)).records[0].fields;
