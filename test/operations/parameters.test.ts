@@ -72,11 +72,10 @@ test("the nearest word is the first within the fewest of at most two edits", () 
 test("no stranger's text is normalised, in quadratic time, before its length is limited", () => {
   // Seconds each, if it were.
   const marks = "\u0301\u0323".repeat(40_000);
-  const readers = [readAddress, foldAddress, (text: string) => cleanName("key", text)];
+  const names = [readAddress, foldAddress, (text: string) => cleanName("key", text)];
   const lists = (text: string) => readNameList(Buffer.from(text), "list", 1);
-  for (const reader of [...readers, lists, (text: string) => codesOf(`gp_name=${text}`)]) {
-    const begun = performance.now();
+  const begun = performance.now();
+  for (const reader of [...names, lists, (text: string) => codesOf(`gp_name=${text}`)])
     assert.throws(() => assert.deepEqual(reader(`a@a${marks}`), []));
-    assert.ok(performance.now() - begun < 1000, String(reader));
-  }
+  assert.ok(performance.now() - begun < 1000);
 });
