@@ -13,6 +13,7 @@ import { slowReaderBounds } from "#http/connections.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { commandInOwnProcess } from "../support/command-line.ts";
 import { eventually } from "../support/eventually.ts";
+import { linesOf } from "../support/json-lines.ts";
 import { roomy } from "../support/own-process.ts";
 import { ask, requestText } from "../support/raw-client.ts";
 import { startService, type TestService } from "../support/service.ts";
@@ -64,9 +65,6 @@ function openWorkplace(dataDir: string, folder: string) {
     ]);
   return { catalogue, importFile, write, lines, table };
 }
-
-const linesOf = (...records: readonly object[]) =>
-  records.map((record) => `${JSON.stringify(record)}\n`).join("");
 
 const gp = (id: string, more: object = {}) => ({
   record: "gp",
@@ -294,6 +292,10 @@ async function lineCases(it: CaseOf, workplace: Workplace): Promise<void> {
     assert.equal((await lines("c79", some(998), ...allow("0%"))).exitCode, exitCodes.shrunk);
     assertPublished(await lines("c79", some(500)));
     assertPublished(await lines("c79", some(5), ...allow("99%")));
+    assertPublished(await lines("c79", some(6), ...allow("0%")));
+    assert.equal((await lines("c79", some(5), ...allow("16%"))).exitCode, exitCodes.shrunk);
+    assertPublished(await lines("c79", some(5), ...allow("17%")));
+    assertPublished(await lines("c79", some(1), ...allow("100%")));
   });
 
   await it("C81 · ten thousand levels, lines of more than 1 MiB, repeated keys, __proto__, NaN and commas at the end are rejected with their line, and nothing grows", async () => {

@@ -147,12 +147,17 @@ test("--max-rejected publishes up to a number of lines or a share of them and no
   const file = write("a.ndjson", linesOf(acme, ada, { ...acme, id: "b" }, odd));
   const codeOf = async (max: string, ...others: string[]) =>
     (await start("import ndjson --source own", file, "--max-rejected", max, ...others)).exitCode;
-  assert.equal(await codeOf("0"), exitCodes.inputRefused);
-  assert.equal(await codeOf("24%"), exitCodes.inputRefused);
+  for (const max of ["0", "0%", "24%"])
+    assert.equal(await codeOf(max), exitCodes.inputRefused, max);
   assert.equal(await codeOf("25%", "--dry-run"), exitCodes.done);
   assert.deepEqual(await versions(), []);
   assert.equal(await codeOf("1"), exitCodes.done);
   assert.equal((await versions()).length, 1);
+  write("a.ndjson", linesOf({ ...acme, name: "Other" }, odd, odd, odd));
+  assert.equal(await codeOf("2"), exitCodes.inputRefused);
+  assert.equal((await versions()).length, 1);
+  assert.equal(await codeOf("100%", "--max-shrink", "100%"), exitCodes.done);
+  assert.equal((await versions()).length, 2);
   const advice = async (...rows: object[]) =>
     (await start("import ndjson --source own", write("b", linesOf(...rows)))).err;
   assert.match(

@@ -6,30 +6,6 @@ import { filesOf, gp, imported, rows } from "./published.ts";
 
 const gps = (count: number) => Array.from({ length: count }, (_, i) => gp(`g${i}`));
 
-const borders: [before: number, now: number, shrinkPercentMax: number, isRefused: boolean][] = [
-  [10, 5, 50, false],
-  [10, 4, 50, true],
-  [11, 5, 50, true],
-  [10, 9, 0, true],
-  [10, 10, 0, false],
-  [10, 1, 90, false],
-  [10, 1, 89, true],
-  [10, 1, 100, false],
-  [1, 20, 0, false],
-];
-for (const [before, now, shrinkPercentMax, isRefused] of borders)
-  test(`from ${before} to ${now} records with ${shrinkPercentMax}% allowed is ${isRefused ? "refused" : "published"}`, async (t) => {
-    const catalogue = await imported(t, gps(before));
-    const files = filesOf(catalogue);
-    // One is changed, so that there is something to publish.
-    const records = gps(now).with(0, gp("g0", { hq_city: "Reno" }));
-    const result = await importRecords(catalogue, records, { shrinkPercentMax });
-    assert.equal(result.refusal, isRefused ? "shrunk" : null);
-    assert.deepEqual(result.sourceSize, { before, now });
-    assert.equal(result.published === null, isRefused);
-    if (isRefused) assert.deepEqual(filesOf(catalogue), files);
-  });
-
 test("each source is measured by itself, and the demo that the first real one removes is no loss", async (t) => {
   const catalogue = temporaryCatalogue(t);
   await importRecords(catalogue, cast, { source: "demo" });

@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RejectedMax } from "#datasets/publish.ts";
 import { entriesOf, importRecords, temporaryCatalogue } from "../support/dataset.ts";
-import { documents, filesOf, gp, imported, importEntries, principal } from "./published.ts";
-
-const good = (count: number) => Array.from({ length: count }, (_, i) => gp(`g${i}`));
-const bad = (count: number) => Array.from({ length: count }, (_, i) => gp(`b${i}`, { stauts: 1 }));
+import { documents, gp, importEntries, principal } from "./published.ts";
 
 test("an id that stands twice is rejected with both lines, whether the records are equal or not, and the first stays", async (t) => {
   for (const second of [gp("a"), gp("a", { name: "again" })]) {
@@ -90,27 +86,3 @@ test("what the importer could not read is rejected with its reason", async (t) =
     { file: "records.ndjson", line: 1, field: "line", reason: "is not JSON", count: 1 },
   ]);
 });
-
-const borders: [max: RejectedMax, good: number, bad: number, isPublished: boolean][] = [
-  [{ lines: 0 }, 3, 0, true],
-  [{ lines: 0 }, 3, 1, false],
-  [{ lines: 2 }, 3, 2, true],
-  [{ lines: 2 }, 3, 3, false],
-  [{ percent: 0 }, 3, 1, false],
-  [{ percent: 25 }, 3, 1, true],
-  [{ percent: 25 }, 2, 1, false],
-  [{ percent: 24 }, 3, 1, false],
-  [{ percent: 100 }, 1, 9, true],
-];
-
-for (const [max, goodCount, badCount, isPublished] of borders)
-  test(`with at most ${JSON.stringify(max)} rejected, ${badCount} of ${goodCount + badCount} are ${isPublished ? "published" : "refused"}`, async (t) => {
-    const catalogue = await imported(t, [gp("old")]);
-    const before = filesOf(catalogue);
-    const records = [...bad(badCount), ...good(goodCount)];
-    const result = await importRecords(catalogue, records, { rejectedMax: max });
-    assert.equal(result.outcome, isPublished ? "built" : "refused");
-    assert.equal(result.published !== null, isPublished);
-    if (isPublished) assert.equal(documents(catalogue, "gp").length, goodCount);
-    else assert.deepEqual(filesOf(catalogue), before);
-  });
