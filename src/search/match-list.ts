@@ -20,15 +20,7 @@ export interface WantedGp {
   cik?: string | undefined;
 }
 
-/**
- * Certainty of a match:
- * - `sure`: the CRD or CIK is this GP's alone, and the other does not contradict; or the name is its id; or one of its
- *   names is the same but for case, punctuation and legal form, no other GP fits as well, and nothing contradicts.
- * - `probable`: the name is the same, but the place or legal form contradicts; or the name differs by a typo, and the
- *   place does not contradict. No other GP is as near, and no number contradicts.
- * - `unsure`: any other match. Several GPs may fit equally well, a number may contradict, or the name is only similar.
- * - `none`: no GP has a similar name.
- */
+/** Certainty of a match. docs/matching.md says when each is given. */
 type Certainty = "sure" | "probable" | "unsure" | "none";
 
 type MatchedGp = Pick<Gp, "id" | "name" | "hq_city" | "hq_state">;
@@ -46,6 +38,8 @@ const registers = ["crd", "cik"] as const;
 /** Minimum likeness of a similar name. Equal names have 1. */
 const likenessMin = 0.65;
 const typoLikenessMin = 0.85;
+/** Minimum for the words in which two names differ. Different firms share words such as "Capital Management". */
+const wordLikenessMin = 0.7;
 /** Minimum lead of the best name in likeness. With less, the match is `unsure` unless its place fits better. */
 const leadMin = 0.04;
 /** Maximum number of suggestions to compare letter by letter for a whole name, and again for its core. */
@@ -56,6 +50,7 @@ interface Candidate {
   gp: Gp;
   /** Likeness of the names, from 0 to 1; 1 if they differ at most in legal form. */
   likeness: number;
+  isTypo: boolean;
   hasOtherForm: boolean;
   /** Number of given places that agree with the GP's, minus the number that differ. */
   placeFit: number;
@@ -108,8 +103,8 @@ const firstTwo = { limit: 2, offset: 0 };
 function certaintyOf(best: Candidate, second: Candidate | undefined): Certainty {
   const lead = second === undefined ? 1 : best.likeness - second.likeness;
   const isAhead = lead >= leadMin || best.placeFit > second!.placeFit;
-  if (!isAhead || best.likeness < typoLikenessMin) return "unsure";
-  if (best.likeness < 1) return best.hasOtherPlace ? "unsure" : "probable";
+  if (!isAhead) return "unsure";
+  if (best.likeness < 1) return best.isTypo && !best.hasOtherPlace ? "probable" : "unsure";
   return best.hasOtherPlace || best.hasOtherForm ? "probable" : "sure";
 }
 
@@ -144,9 +139,8 @@ function candidateOf(gp: Gp, position: number, sought: NameParts, wanted: Wanted
     splitName(fold(name)),
   );
   const likeness = Math.max(...names.map(({ core }) => likenessOf(sought.core, core)));
-  const forms = names
-    .filter(({ core }) => likenessOf(sought.core, core) === likeness)
-    .map(({ form }) => form);
+  const nearest = names.filter(({ core }) => likenessOf(sought.core, core) === likeness);
+  const forms = nearest.map(({ form }) => form);
   const places: number[] = [
     agreement(wanted.city, gp.hq_city, fold),
     agreement(wanted.state, gp.hq_state, (state) => stateCode(state) ?? fold(state)),
@@ -155,6 +149,7 @@ function candidateOf(gp: Gp, position: number, sought: NameParts, wanted: Wanted
     position,
     gp,
     likeness,
+    isTypo: likeness >= typoLikenessMin && nearest.some(({ core }) => hasTypo(sought.core, core)),
     // A name without a legal form contradicts no form. Two different forms contradict each other.
     hasOtherForm: sought.form !== "" && !forms.includes(sought.form) && forms.some(isGiven),
     placeFit: places.reduce((sum, one) => sum + one, 0),
@@ -175,6 +170,12 @@ function agreement(
 /** Returns the likeness of two names, from 0 to 1: 1 minus the share of letters that must be edited. */
 const likenessOf = (a: string, b: string): number =>
   a === b ? 1 : 1 - editDistance(a, b) / Math.max(a.length, b.length);
+
+const hasTypo = (a: string, b: string): boolean =>
+  likenessOf(lettersOnlyIn(a, b), lettersOnlyIn(b, a)) >= wordLikenessMin;
+
+const lettersOnlyIn = (name: string, other: string): string =>
+  [...new Set(name.split(" ")).difference(new Set(other.split(" ")))].join("");
 
 /** Returns the positions of the GPs with a name of this core, whatever its legal form. */
 function gpsNamed({ parts: { names } }: ReadModel, { core }: NameParts): number[] {

@@ -8,6 +8,7 @@ import { documentCount, readDocuments } from "#search/dataset-parts.ts";
 import { type Match, matchList, type WantedGp } from "#search/match-list.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { type Random, seededRandom } from "../support/awkward/random.ts";
+import { gp } from "../datasets/published.ts";
 import { modelOf } from "../support/dataset.ts";
 
 const small = { ...demoSize, principals: 1, signals: 1, projects: 1 };
@@ -83,4 +84,17 @@ test("of 500 names with another legal form, case or a typo 95 % are found, and o
     unknown.slice(0, 200).map((name) => ({ name })),
   ).filter(({ certainty }) => certainty === "sure");
   assert.deepEqual(sure, []);
+});
+
+test("a name that shares only its common words is not probable", async (t) => {
+  const model = await modelOf(t, [gp("a", { name: "Oak Capital Management LLC" })]);
+  const names = ["Ash Capital Management", "Oak Captial Management", "Oaks Capital Management"];
+  const found = matchAll(
+    model,
+    names.map((name) => ({ name })),
+  );
+  assert.deepEqual(
+    found.map(({ certainty }) => certainty),
+    ["unsure", "probable", "probable"],
+  );
 });
