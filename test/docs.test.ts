@@ -10,7 +10,12 @@ import { operations } from "#operations/index.ts";
 import { lists } from "#operations/lists.ts";
 import { parametersOf } from "#operations/operation.ts";
 import { apiVersions } from "#operations/versions.ts";
-import { parameterFaultCodes, problemCodes, type ProblemKind, problemKinds } from "#problems.ts";
+import {
+  parameterFaultCodes,
+  problemCodes,
+  type ProblemKind,
+  problemKinds,
+} from "#problems/kinds.ts";
 import { declarations, membersOf } from "#records/declarations.ts";
 import { closedLists } from "#records/vocabulary.ts";
 import { confidenceOf } from "#sponsors/evidence.ts";

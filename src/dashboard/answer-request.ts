@@ -3,7 +3,7 @@ import { findSession } from "#accounts/sessions.ts";
 import { ownOrigin } from "#config.ts";
 import { html } from "#pages/html.ts";
 import { exactTime, grouped } from "#pages/prose.ts";
-import { problemKinds } from "#problems.ts";
+import { problemKinds } from "#problems/kinds.ts";
 import { DomainError, StoreFault } from "#store/store-fault.ts";
 import { accountField, laterReply, wordPage, wordReply } from "./components/page.ts";
 import { readCookie } from "./cookies.ts";

@@ -8,7 +8,7 @@ import {
   problemKinds,
   QuotaPolicy,
   type ProblemCode,
-} from "#problems.ts";
+} from "#problems/kinds.ts";
 import { Type, type TSchema } from "#records/schema.ts";
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });

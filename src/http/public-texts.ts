@@ -17,7 +17,7 @@ import {
   type ServiceFacts,
 } from "#pages/landing.ts";
 import { privacyPage } from "#pages/privacy.ts";
-import { problemCodes } from "#problems.ts";
+import { problemCodes } from "#problems/kinds.ts";
 import { getOrCompute } from "#search/get-or-compute.ts";
 import type { ReadModel } from "#search/read-model.ts";
 import { hoursKeptDays } from "#usage/retention.ts";

@@ -1,5 +1,6 @@
 /** Reads a query string: returns a query with valid parameters, or throws one problem that counts all faults. */
-import { echo, listedMax, type ParameterFault, Problem } from "#problems.ts";
+import { listedMax, type ParameterFault } from "#problems/kinds.ts";
+import { echo, Problem } from "#problems.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { dateKey, firstDay, isRelative, lastDay, onDay } from "#search/dates.ts";
 import type { Between } from "#search/own-values.ts";

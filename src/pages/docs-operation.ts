@@ -21,7 +21,7 @@ import { anyExplained, Explanation } from "#records/explanation.ts";
 import { datePattern } from "#records/fields.ts";
 import { kinds } from "#records/kinds.ts";
 import type { MemberSchema, TSchema } from "#records/schema.ts";
-import { type ProblemCode, problemKinds } from "#problems.ts";
+import { type ProblemCode, problemKinds } from "#problems/kinds.ts";
 import { callBlocks, exampleTarget, jsonBlock, originOf } from "./code-block.ts";
 import { exampleExplanation, exampleRecords, exampleVocabulary } from "./example-records.ts";
 import { html, type Html, type Part, table } from "./html.ts";

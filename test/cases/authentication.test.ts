@@ -11,7 +11,7 @@ import { tableOfRoutes, timeouts } from "#http/build-server.ts";
 import type { HttpDependencies } from "#http/dependencies.ts";
 import { makeKey } from "#keys/api-key.ts";
 import { operations } from "#operations/index.ts";
-import { type ProblemCode, problemCodes } from "#problems.ts";
+import { type ProblemCode, problemCodes } from "#problems/kinds.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { listed } from "../support/awkward/words.ts";
 import { assertEveryAnswer, assertProblem } from "../support/problem-answer.ts";

@@ -11,7 +11,7 @@ import { parameterBounds, parametersOf } from "#operations/operation.ts";
 import { exportsPath } from "#gateway/read-exports.ts";
 import { explainPath } from "#operations/reads.ts";
 import { vocabularyPath } from "#operations/vocabulary.ts";
-import { problemCodes, problemKinds } from "#problems.ts";
+import { problemCodes, problemKinds } from "#problems/kinds.ts";
 import { Type } from "#records/schema.ts";
 import { valueLists } from "#records/declarations.ts";
 import { hasOutside, outsideCommand, outsideFolder } from "../outside/outside.ts";

@@ -8,7 +8,8 @@ import { fetches } from "#operations/fetches.ts";
 import { operations } from "#operations/index.ts";
 import { declared } from "#operations/operation.ts";
 import { readQuery } from "#operations/parameters.ts";
-import { Problem, type ParameterFault } from "#problems.ts";
+import { type ParameterFault } from "#problems/kinds.ts";
+import { Problem } from "#problems.ts";
 
 const read = (text: string) => readQuery(fetches.gp, text, 100, operations);
 

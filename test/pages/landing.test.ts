@@ -7,12 +7,12 @@ import { docsPage, type KeyFacts } from "#pages/docs.ts";
 import {
   errorPage,
   errorsPage,
+  exampleProblem,
   exampleProblemBody,
   exampleRequestId,
-  problemExplanations,
 } from "#pages/errors.ts";
 import { landingIndex, landingPage, readLandingRecords } from "#pages/landing.ts";
-import { commonMembers, parameterFaultCodes, problemCodes, problemKinds } from "#problems.ts";
+import { commonMembers, parameterFaultCodes, problemCodes, problemKinds } from "#problems/kinds.ts";
 import { demoSource } from "#records/common.ts";
 import { Type } from "#records/schema.ts";
 import { gp, signal } from "../datasets/published.ts";
@@ -184,7 +184,7 @@ test("the index and the docs lead to every error, with status and title", () => 
 
 test("the example of every error is, byte for byte, what the service would send", () => {
   for (const code of problemCodes) {
-    const { body } = problemAnswer(problemExplanations[code].example, exampleRequestId);
+    const { body } = problemAnswer(exampleProblem(code), exampleRequestId);
     assert.equal(JSON.stringify(exampleProblemBody(code)), body.toString(), code);
   }
 });
@@ -208,7 +208,7 @@ test("the example of a used-up quota is what the limiter says", () => {
       window("day", [10_000, 86_400, 8123, 811], 0),
     ],
   });
-  assert.deepEqual(problemExplanations["quota-exceeded"].example, problem);
+  assert.deepEqual(exampleProblem("quota-exceeded"), problem);
 });
 
 test("the page of every error shows its example, and type and meaning of each member that is declared and of no other", () => {

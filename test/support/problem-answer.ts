@@ -1,6 +1,6 @@
 /** What every error of the service must look like, whoever raised it. */
 import assert from "node:assert/strict";
-import { commonMembers, type ProblemCode, problemKinds } from "#problems.ts";
+import { commonMembers, type ProblemCode, problemKinds } from "#problems/kinds.ts";
 import { Type } from "#records/schema.ts";
 import type { RawJsonAnswer } from "./raw-client.ts";
 

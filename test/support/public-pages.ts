@@ -11,7 +11,8 @@ import { errorPage, errorsPage, problemPage } from "#pages/errors.ts";
 import { landingPage, type ServiceFacts } from "#pages/landing.ts";
 import type { Site } from "#pages/layout.ts";
 import { type PrivacyFacts, privacyPage } from "#pages/privacy.ts";
-import { Problem, problemCodes } from "#problems.ts";
+import { problemCodes } from "#problems/kinds.ts";
+import { Problem } from "#problems.ts";
 import { listenFor } from "./ports.ts";
 
 export const site: Site = {

@@ -14,7 +14,8 @@ import { isLive, type ListedKey } from "#keys/keys.ts";
 import { readNames } from "#operations/reads.ts";
 import { html, type Html, type Part, table } from "#pages/html.ts";
 import { counted, exactTime, grouped, wordList } from "#pages/prose.ts";
-import { echo, problemCodes } from "#problems.ts";
+import { problemCodes } from "#problems/kinds.ts";
+import { echo } from "#problems.ts";
 import { existsInCalendar } from "#records/fields.ts";
 import { dayMilliseconds } from "#store/durations.ts";
 import {
