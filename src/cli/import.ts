@@ -439,7 +439,7 @@ function alikeText(alike: readonly (readonly string[])[], areFilings: boolean): 
   });
   const remedy = areFilings
     ? "say so in corrections.ndjson (docs/real-data.md)"
-    : "correct the source, or add the line to the field of the CSV mapping that has the names";
+    : "correct the source, give one the ids of the others as former_ids, or, if rows only name them, add the line to `names` of `named_gps` in the mapping";
   return [
     `The names on each of these lines differ only in legal form. If they mean the same GP, ${remedy}:`,
     ...firstLines(lines),

@@ -139,6 +139,11 @@ test("names of GPs that differ only in legal form are told and published all the
   assert.deepEqual([alike, accepted], [[names.slice(0, 2), names.slice(3, 5)], 6]);
   const { out, exitCode } = await start("import ndjson --source own", file);
   assert.equal(exitCode, exitCodes.done);
+  // In a name of a GP that has its own id, `values` would only give two GPs one name.
+  assert.match(
+    out,
+    /former_ids, or, if rows only name them, add the line to `names` of `named_gps`/,
+  );
   assert.ok(out.includes('\n  "values": {"ACME Inc.":"Acme, LLC"}, "otherwise": "keep"\n'), out);
 });
 
