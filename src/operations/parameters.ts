@@ -213,8 +213,9 @@ export function filterText(values: Query["values"], change = (value: string) => 
 
 /** Returns parameters as a query string. Leaves out undefined and null. An empty list is an empty value, a fault. */
 export function queryText(parameters: object): string {
+  type Value = string | number | boolean | null | undefined;
   const pairs = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters) as [string, unknown][]) {
+  for (const [name, value] of Object.entries(parameters) as [string, Value | readonly Value[]][]) {
     const values = Array.isArray(value) && value.length === 0 ? [""] : [value ?? []].flat();
     for (const one of values) pairs.append(name, String(one ?? ""));
   }
