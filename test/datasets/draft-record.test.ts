@@ -2,8 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { inByteOrder, mintId } from "#datasets/draft-record.ts";
-import { temporaryCatalogue } from "../support/dataset.ts";
-import { day, documents, gp, importDaily, principal } from "./published.ts";
 
 test("texts compare as their UTF-8 does, beyond the basic plane too", () => {
   const unit = fc.constantFrom(..."a~é\ud7ff\ue000豈\uffff\u{10000}\u{10330}\u{10ffff}");
@@ -28,18 +26,4 @@ test("one id of a source in four kinds and two sources gives eight ids", () => {
   const ids = kinds.flatMap((kind) => ["a", "b"].map((source) => mintId(kind, source, "7")));
   assert.equal(new Set(ids).size, 8);
   for (const id of ids) assert.match(id, /^(gp|pr|sg|pj)_[0-9a-z]{16}$/);
-});
-
-test("a record keeps its id when its content changes, and has it again when it comes back after being left out", async (t) => {
-  const catalogue = temporaryCatalogue(t);
-  const idsNow = () =>
-    ["gp", "principal"].map((kind) => documents(catalogue, kind).map(({ id }) => id));
-  const all = [gp("a"), gp("b"), principal("p", ["a"])];
-  await importDaily(catalogue, all);
-  const before = idsNow();
-  await importDaily(catalogue, [gp("b")], all);
-  assert.deepEqual(idsNow(), before);
-  const changed = gp("a", { legal_name: "Other", updated_at: new Date(day(2)).toISOString() });
-  await importDaily(catalogue, [changed, ...all.slice(1)]);
-  assert.deepEqual(idsNow(), before);
 });
