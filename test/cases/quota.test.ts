@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { waitingMax } from "#http/connections.ts";
-import { type Quotas } from "#limits/policy.ts";
 import { allCommands } from "../support/all-commands.ts";
 import { type Random, seededRandom } from "../support/awkward/random.ts";
+import { someQuotas } from "../support/limits-life.ts";
 import { newKey, startOwnProcess } from "../support/own-process.ts";
 import { assertProblem } from "../support/problem-answer.ts";
 import {
@@ -16,12 +16,6 @@ import {
 import { startServer } from "../support/server-process.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { type CaseOf, casesOf, inThisProcess } from "../support/still-well.ts";
-
-const someQuotas = (random: Random): Quotas => ({
-  minute: random.between(1, 4),
-  hour: random.between(3, 8),
-  day: random.between(6, 12),
-});
 
 /** Quarters of a second, which floating-point numbers add without rounding. */
 const someSeconds = (random: Random) =>

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   rmSync,
   truncateSync,
   writeFileSync,
@@ -54,6 +55,20 @@ test("a database of keys that is empty, or gone where others are left, is a faul
   assert.match(mend, /gp-records restore FILE/);
 });
 
+test("rubbish within a database, and one cut short, is named", async (t) => {
+  for (const damage of [
+    (file: string) => scribble(file, 4096, 2 * 4096),
+    (file: string) => truncateSync(file, 3 * 4096),
+  ]) {
+    const { dataDir, control } = await folderWithStores(t);
+    damage(control);
+    const { found, mend } = await finding("fail", controlStore, dataDir);
+    assert.ok(found.startsWith(control), found);
+    assert.match(found, /damaged|malformed/);
+    assert.match(mend, /gp-records restore FILE/);
+  }
+});
+
 test("a text file in place of a database is named, with what puts it right and all that is lost by that", async (t) => {
   const { dataDir, control, usage } = await folderWithStores(t);
   for (const file of [control, usage]) writeFileSync(file, "not a database\n".repeat(500));
@@ -70,20 +85,6 @@ test("a text file in place of a database is named, with what puts it right and a
   ])
     assert.match(ofUsage.mend, words);
   assert.ok(ofUsage.mend.endsWith(`tar -xf FILE -C ${dataDir} usage.sqlite`), ofUsage.mend);
-});
-
-test("rubbish within a database, and one cut short, is named", async (t) => {
-  for (const damage of [
-    (file: string) => scribble(file, 4096, 2 * 4096),
-    (file: string) => truncateSync(file, 3 * 4096),
-  ]) {
-    const { dataDir, control } = await folderWithStores(t);
-    damage(control);
-    const { found, mend } = await finding("fail", controlStore, dataDir);
-    assert.ok(found.startsWith(control), found);
-    assert.match(found, /damaged|malformed/);
-    assert.match(mend, /gp-records restore FILE/);
-  }
 });
 
 /** Nothing that is said of a database that may be whole may cost its content. */
@@ -108,13 +109,6 @@ test("where the disk has no room to read them by, whole databases are not said t
     assert.match(one.found, /disk I\/O error/);
     assertHarmless(one);
   }
-});
-
-test("databases that cannot be opened now are not said to be damaged", async (t) => {
-  const { dataDir, control, usage } = await folderWithStores(t);
-  for (const file of [control, usage]) mkdirSync(`${file}-wal`);
-  for (const store of [controlStore, usageStore])
-    assertHarmless(await finding("fail", store, dataDir));
 });
 
 test("only what SQLite calls damaged, or no database, is to be replaced", () => {
@@ -157,8 +151,12 @@ test("the schema of a newer program is named and left as it is", async (t) => {
   assert.match(mend, /^Start the newer version/);
 });
 
-test("a database that another process keeps everybody from reading is named", async (t) => {
-  const { dataDir, usage } = await folderWithStores(t);
+test("databases that cannot be opened now are not said to be damaged, and one that another process locks is named", async (t) => {
+  const { dataDir, control, usage } = await folderWithStores(t);
+  for (const file of [control, usage]) mkdirSync(`${file}-wal`);
+  for (const store of [controlStore, usageStore])
+    assertHarmless(await finding("fail", store, dataDir));
+  rmdirSync(`${usage}-wal`);
   const sql = "pragma locking_mode = exclusive; begin exclusive; create table t (a)";
   await holdDatabase(t, usage, sql);
   const locked = await finding("fail", usageStore, dataDir);

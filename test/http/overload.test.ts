@@ -38,19 +38,13 @@ function openGuard(t: TestContext, delayMaxMilliseconds: number, memoryMaxBytes:
   return { memory, told, lookAfter };
 }
 
-test("work is refused while one long turn follows another, and no longer", (t) => {
+test("work is refused while one long turn follows another, and no longer: one pause, however long, is no overload", (t) => {
   const { lookAfter } = openGuard(t, 1000, 0);
   assert.equal(lookAfter(1001), null);
   assert.equal(lookAfter(1001), "event_loop_delay");
   assert.equal(lookAfter(5000), "event_loop_delay");
   assert.equal(lookAfter(0), null);
-  assert.equal(lookAfter(1000), null);
-  assert.equal(lookAfter(1000), null);
-});
-
-test("one pause, however long, is no overload", (t) => {
-  const { lookAfter } = openGuard(t, 1000, 0);
-  for (const lateness of [0, 3_600_000, 0, 2000, 999, 2000, 0])
+  for (const lateness of [1000, 1000, 3_600_000, 0, 2000, 999, 2000, 0])
     assert.equal(lookAfter(lateness), null);
 });
 

@@ -176,18 +176,12 @@ test("from one Form ADV to the next a changed size, a new fund and a new owner a
   assert.deepEqual(resolved({ advisers: [[before, small]] }).all("signal"), []);
 });
 
-test("an adviser that has no assets twice reports no change of them", () => {
-  const forms = ["2025-03-01", "2026-03-01"].map((filedOn, i) =>
-    adviserOf("77", "OAKLINE REALTY LLC", { filingId: String(i), filedOn, aumUsd: 0 }),
-  );
-  assert.deepEqual(resolved({ advisers: [forms] }).all("signal"), []);
-});
-
-test("an owner whose CRD number comes or goes is no new principal", () => {
+test("an owner whose CRD number comes or goes is no new principal, nor are no assets a change of them", () => {
   const forms = [null, "9", null].map((crd, i) =>
     adviserOf("77", "OAKLINE REALTY LLC", {
       filingId: String(i),
       filedOn: `202${i}-03-01`,
+      aumUsd: 0,
       owners: [ownerOf("MOSS, ADA", { crd })],
     }),
   );
