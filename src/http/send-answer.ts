@@ -270,10 +270,7 @@ export function openCommitBarrier<R>(
 export const html = "text/html; charset=utf-8";
 export const json = "application/json; charset=utf-8";
 
-/**
- * Policy that allows only resources of this origin and images in `data:` URLs, and no inline code or styles (W3C
- * Content Security Policy 3).
- */
+/** Policy that allows only resources of this origin and images in `data:` URLs, and nothing inline (W3C CSP 3). */
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 

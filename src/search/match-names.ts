@@ -86,10 +86,12 @@ function matchSeveralWords(
   unions: readonly Union[],
 ): void {
   const { index, gpCount, ofCommonWords } = names;
-  const byRarity = matches.toSorted((a, b) => a.gpCount - b.gpCount);
+  // A name that has a word once has it as often as it is asked.
+  const different = new Map(query.split(" ").map((word, i) => [word, matches[i]!]));
+  const byRarity = [...different.values()].toSorted((a, b) => a.gpCount - b.gpCount);
   const rankInto = (sets: readonly Bitset[]) =>
     forEachBit(only(candidatesFor(names, byRarity)), (gp) => {
-      const rank = bestRank(index, gp, matches);
+      const rank = bestRank(index, gp, matches, byRarity);
       if (rank !== undefined) addBit(sets[rank]!, gp);
     });
   if (!isLong(byRarity[0]!.gpCount, gpCount)) return rankInto(unions.map(({ own }) => own));
@@ -128,11 +130,13 @@ export function forEachWord({ from, to, inside }: WordMatch, visit: (word: numbe
   for (const word of inside) visit(word);
 }
 
-/** Returns the best rank of a GP's names, or undefined if no name has all words. */
-function bestRank(index: NameIndex, gp: number, matches: readonly WordMatch[]): Rank | undefined {
+type Matches = readonly WordMatch[];
+
+/** Returns the best rank of a GP's names, or undefined if no name has all words. @param each the different words. */
+function bestRank(index: NameIndex, gp: number, matches: Matches, each: Matches): Rank | undefined {
   let best: Rank | undefined;
   for (let name = index.firstNameOfGp[gp]!; name < index.firstNameOfGp[gp + 1]!; name++) {
-    if (!holdsAll(index, name, matches)) continue;
+    if (!holdsAll(index, name, each)) continue;
     const rank = rankOf(index, name, matches);
     if (best === undefined || rank < best) best = rank;
   }

@@ -4,6 +4,8 @@ import { modelOf } from "../support/dataset.ts";
 import { readDocuments } from "#search/dataset-parts.ts";
 import type { GpFilter } from "#search/gp-search.ts";
 import { nameOfMarket } from "#search/market-spellings.ts";
+import { openNameSearch } from "#search/match-names.ts";
+import { indexNames } from "#search/name-index.ts";
 import { holds, packTexts } from "#search/packed-texts.ts";
 import type { ReadModel } from "#search/read-model.ts";
 
@@ -201,4 +203,18 @@ test("a text holds a part wherever all of its bytes follow each other, and not w
         text.includes(part),
         `${part} in ${text}`,
       );
+});
+
+test("a word that is asked many times costs no more than once", () => {
+  const names = Array.from({ length: 1000 }, () => "capital partners llc");
+  const index = indexNames(names, Uint32Array.from(names.keys()), names.length);
+  let reads = 0;
+  const get = (all: Uint32Array, at: string) => (reads++, Reflect.get(all, at));
+  const items = new Proxy(index.wordsOfName.items, { get } as ProxyHandler<Uint32Array>);
+  const { starts } = index.wordsOfName;
+  const search = openNameSearch({ ...index, wordsOfName: { starts, items } }, names.length);
+  search("c p l");
+  const once = reads;
+  search("c p l ".repeat(33).trim());
+  assert.ok(reads <= 2 * once, `${once}, then ${reads - once}`);
 });
