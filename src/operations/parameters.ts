@@ -333,7 +333,7 @@ const tooMany = (name: string, maximum: number): ParameterFault => ({
 function missing(name: string, { lengthMin, values }: DeclaredFilter): ParameterFault {
   const wanted =
     values === undefined
-      ? `with at least ${lengthMin} character${lengthMin === 1 ? "" : "s"}`
+      ? `at least ${lengthMin} character${lengthMin === 1 ? "" : "s"}`
       : `one of ${values.join(", ")}`;
   return { parameter: name, code: "missing", detail: `Required, ${wanted}.` };
 }

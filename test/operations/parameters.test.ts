@@ -25,7 +25,7 @@ function codesOf(text: string): string[] {
   return [];
 }
 
-test("all faults are told at once, in the order of the query, missing ones last, and their detail reads as one sentence", () => {
+test("all faults are told at once, missing ones last, word for word as promised", () => {
   assert.deepEqual(codesOf("limit=0&gp_nme=x&offset=-1&tag="), [
     "limit out_of_range",
     "gp_nme unknown_parameter",
@@ -36,6 +36,25 @@ test("all faults are told at once, in the order of the query, missing ones last,
   assert.throws(() => read("gp_nme=x&limit=101"), {
     message:
       "3 problems: 'gp_nme' is not a parameter of /fetch-gp (did you mean 'gp_name'?); 'limit' must be 1 to 100; 'gp_name' is required.",
+    members: {
+      errors: [
+        {
+          parameter: "gp_nme",
+          code: "unknown_parameter",
+          detail: "Not a parameter of /fetch-gp.",
+          suggestion: "gp_name",
+          allowed: ["gp_name", "tag", "theme", "market", "limit", "offset"],
+        },
+        {
+          parameter: "limit",
+          code: "out_of_range",
+          detail: "Must be a whole number from 1 to 100.",
+          minimum: 1,
+          maximum: 100,
+        },
+        { parameter: "gp_name", code: "missing", detail: "Required, at least 2 characters." },
+      ],
+    },
   });
 });
 
