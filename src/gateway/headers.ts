@@ -77,8 +77,7 @@ export function answerTag(
 }
 
 /** Returns a weak entity tag for content that does not answer a query. */
-export const contentTag = (body: Buffer | string) =>
-  `W/"${hash("sha256", body, "base64url").slice(0, 22)}"`;
+export const contentTag = (body: Buffer) => `W/"${hash("sha256", body, "base64url").slice(0, 22)}"`;
 
 /** Reports whether `If-None-Match` is `*` or names the tag, by weak comparison (RFC 9110 §13.1.2). */
 export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {

@@ -6,7 +6,7 @@ import { csv, json, ndjson } from "#operations/formats.ts";
 import { metaOf } from "#operations/page.ts";
 import { echo, internalError, notReadyDetails, Problem, unavailable } from "#problems.ts";
 import type { Found, Refusal } from "./gateway.ts";
-import { contentTag, descriptionLink, headerLines, matchesTag, validators } from "./headers.ts";
+import { answerTag, descriptionLink, headerLines, matchesTag, validators } from "./headers.ts";
 import {
   acceptNothingElse,
   type Question,
@@ -42,7 +42,8 @@ export function exportsRead(dependencies: ReadDependencies, offers: ExportOffers
       })),
     }));
     const body = JSON.stringify({ data, meta: metaOf(parts, []) });
-    const of = { tag: contentTag(body), datasetVersion: parts.version };
+    const tag = answerTag(parts.version, "exports", body, json.name);
+    const of = { tag, datasetVersion: parts.version };
     return foundJson(dependencies, asked, of, { link: descriptionLink(publicUrl) }, () => body);
   };
   return {
