@@ -25,25 +25,18 @@ const nextPassword = "another good password";
 /** Follows a link for a new password. */
 const resetIn =
   ({ control, passwords, client }: Awaited<ReturnType<typeof openPeople>>) =>
-  (token: string) =>
-    completeReset(control, passwords, {
-      token,
-      password: nextPassword,
-      client: client(),
-      now: noon,
-    });
+  (token: string) => {
+    const order = { token, password: nextPassword, client: client(), now: noon };
+    return completeReset(control, passwords, order);
+  };
 
 test("another password ends every session, this one too, and every known browser", async (t) => {
   const { control, passwords, signUp, tryIn, client } = await openPeople(t);
   const ada = await signUp("ada@example.com");
   const second = await tryIn("ada@example.com", goodPassword);
-  const fresh = await changePassword(control, passwords, {
-    person: ada.person.id,
-    password: goodPassword,
-    next: nextPassword,
-    client: client(ada.browserToken),
-    now: noon,
-  });
+  const order = { person: ada.person.id, password: goodPassword, next: nextPassword, now: noon };
+  const from = { client: client(ada.browserToken) };
+  const fresh = await changePassword(control, passwords, { ...order, ...from });
   for (const { sessionToken } of [ada, second])
     assert.equal(await findSession(control, sessionToken, noon), undefined);
   assert.ok(await findSession(control, fresh.sessionToken, noon));
@@ -86,13 +79,9 @@ test("an address that somebody has, or takes meanwhile, is not given to another;
   const { control, passwords, signUp } = await openPeople(t);
   const ada = await signUp("ada@example.com");
   await signUp("bob@example.com");
+  const order = { person: ada.person.id, now: noon };
   const ask = (address: string, password = goodPassword) =>
-    requestAddressChange(control, passwords, {
-      person: ada.person.id,
-      password,
-      address,
-      now: noon,
-    });
+    requestAddressChange(control, passwords, { ...order, password, address });
   const known = await ask("BOB@example.com");
   assert.equal(known.isKnown, true);
   assert.deepEqual([known.token, known.email], ["", "bob@example.com"]);
@@ -192,13 +181,8 @@ test("an export has all that is stored of a person and their accounts, and no se
   await add(ada.account.number, bob.person.id, noon + 1);
   const notice = { account: ada.account.number, kind: "key.expiring", subject: key.id, at: "now" };
   await control.database.insertInto("notice").values(notice).execute();
-  const followed = await followView(control, {
-    kind: "gp",
-    query: "hq_state=TX",
-    account: ada.account.number,
-    actor: ada.person.id,
-    now: noon,
-  });
+  const acting = { account: ada.account.number, actor: ada.person.id, now: noon };
+  const followed = await followView(control, { kind: "gp", query: "hq_state=TX", ...acting });
   const all: any = await exportPerson(control, ada.person.id, noon);
   assert.equal(all.person.email, "ada@example.com");
   assert.equal(all.sessions.length, 1);

@@ -118,13 +118,8 @@ test("wrong passwords from hundreds of networks keep out no known browser and no
       }),
     );
     await busyOf(guesses, 5);
-    const ada = (client: Client) =>
-      signIn(control, held, {
-        address: "ada@example.com",
-        password: goodPassword,
-        client,
-        now: noon,
-      });
+    const own = { address: "ada@example.com", password: goodPassword, now: noon };
+    const ada = (client: Client) => signIn(control, held, { ...own, client });
     const rightful = [
       note("known browser", ada({ ...attacker(round), browserToken })),
       note("clean address", ada(clientAt(`2001:db8:ffff:${round}::1`))),
@@ -254,12 +249,8 @@ test("a restart forgives nothing, and what is counted names nobody in the store"
   assert.doesNotMatch(JSON.stringify(rows), /ada@|10\.0\.0/);
   const restarted = await openControl(place.dataDir, place);
   t.after(() => restarted.close());
-  const again = signIn(restarted, openPasswords(cheap), {
-    address: "ada@example.com",
-    password: goodPassword,
-    client: clientAt("10.9.9.9"),
-    now: noon,
-  });
+  const own = { address: "ada@example.com", password: goodPassword, now: noon };
+  const again = signIn(restarted, openPasswords(cheap), { ...own, client: clientAt("10.9.9.9") });
   await assert.rejects(again, faultOf("too_often", /in 1 second\./));
 });
 
