@@ -88,9 +88,7 @@ const examples: Record<string, Example> = {
   },
   // 35 days old at sample 8, and published anew at sample 36.
   GpRecordsDatasetOld: {
-    series: {
-      gp_records_dataset_published_timestamp_seconds: `${8 * 15 - 35 * 86_400}x35 540x24`,
-    },
+    series: { gp_records_dataset_published_timestamp_seconds: `${8 * 15 - 35 * 86_400}x35 540x24` },
     firing: [9, 35],
   },
   // Three days old at sample 8, and it succeeds at sample 36.

@@ -316,10 +316,7 @@ const privateWords: PrivateWord[] = [
     word: /\boffices?\b/i,
     instead: "account worker",
     meant: [
-      {
-        text: /\b(?:head|main|medical|family) offices?\b/gi,
-        because: "where a firm works",
-      },
+      { text: /\b(?:head|main|medical|family) offices?\b/gi, because: "where a firm works" },
       { text: /["`]office["`]|, office,|^ *office:/g, because: "a type of property" },
       { text: /(?:City|State|Country) of the office/g, because: "where a principal works" },
       { text: /US Office of Management and Budget/g, because: "an authority" },

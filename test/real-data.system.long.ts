@@ -34,9 +34,7 @@ function patternOf(lines: readonly string[]): RegExp {
 
 test(
   "the first hour of docs/real-data.md works word by word within ten minutes: folder, import, lookup, explanation, and the GPs are right",
-  {
-    timeout: 600_000,
-  },
+  { timeout: 600_000 },
   async (t) => {
     if (!hasTool(t, "curl")) return;
     const place = temporaryFolder(t);

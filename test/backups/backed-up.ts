@@ -59,14 +59,7 @@ export async function backedUp(t: TestContext) {
 
 export const backup = (dataDir: string, file: string, isControlOnly = false) =>
   backupToFile(
-    {
-      dataDir,
-      databaseUrl: null,
-      program: "1.2.3",
-      now: noon,
-      isControlOnly,
-      hasRequests: false,
-    },
+    { dataDir, databaseUrl: null, program: "1.2.3", now: noon, isControlOnly, hasRequests: false },
     file,
     false,
   );

@@ -66,12 +66,7 @@ function openWorkplace(dataDir: string, folder: string) {
   return { catalogue, importFile, write, lines, table };
 }
 
-const gp = (id: string, more: object = {}) => ({
-  record: "gp",
-  id,
-  name: `GP ${id}`,
-  ...more,
-});
+const gp = (id: string, more: object = {}) => ({ record: "gp", id, name: `GP ${id}`, ...more });
 
 /** GPs with an id, a name and these fields. */
 const gpTable = (fields: object = {}, members: object = {}) => ({

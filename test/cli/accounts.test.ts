@@ -109,12 +109,7 @@ const walks: Record<string, Step[]> = {
     ["plans set silver --per-minute 9", /^The plan 'silver' has 9 requests per minute/],
     [
       "accounts create --name Beta --plan silver",
-      {
-        ...account,
-        name: "Beta",
-        limits: { minute: null, hour: null, day: null },
-        plan: "silver",
-      },
+      { ...account, name: "Beta", limits: { minute: null, hour: null, day: null }, plan: "silver" },
     ],
     [
       "accounts create --name Gamma --plan silver --per-day 8",

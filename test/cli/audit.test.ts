@@ -18,9 +18,7 @@ import { cheap, clientAt, goodPassword } from "../support/people.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const at = "2026-11-21T12:00:00.000Z";
-const mapping = {
-  records: [{ record: "gp", id: { column: "Name" }, fields: { name: "Name" } }],
-};
+const mapping = { records: [{ record: "gp", id: { column: "Name" }, fields: { name: "Name" } }] };
 
 /** A data folder with what the commands below need, and the commands. */
 async function openWorld(t: TestContext) {

@@ -74,12 +74,7 @@ forEachStore("whoever is suppressed is nowhere but in the list", async (t) => {
   });
   assert.deepEqual([await stateOf(), await json("suppress list")], [state, []]);
   const { version, ...done } = await json("suppress add", ...order);
-  assert.deepEqual(done, {
-    number: 1,
-    known: false,
-    withheld: 5,
-    removed: wouldRemove,
-  });
+  assert.deepEqual(done, { number: 1, known: false, withheld: 5, removed: wouldRemove });
   assert.deepEqual(await rowsOf(world), [
     [without, false],
     [version, true],

@@ -113,9 +113,7 @@ test("the page tells of every key of meta, and of the versions that are written 
 });
 
 /** Format → kinds of record in its files. A line stays as it is: files of its format exist. */
-const kindsOfFormat: Readonly<Record<number, string>> = {
-  3: "gp principal signal project",
-};
+const kindsOfFormat: Readonly<Record<number, string>> = { 3: "gp principal signal project" };
 
 test("a new kind of record takes a new format, as programs that lack it would call its files damaged", () => {
   assert.equal(

@@ -54,13 +54,7 @@ async function killAtEachChange(
     if (current.version !== older) assert.equal(told.at(-1)?.from, older);
     assert.ok([undefined, current.version].includes(told.at(-1)?.version), "never published");
     const newer = catalogue.list().findLast(({ version }) => version !== older)?.version;
-    await look({
-      dataDir,
-      catalogue,
-      older,
-      newer,
-      isNewerCurrent: current.version !== older,
-    });
+    await look({ dataDir, catalogue, older, newer, isNewerCurrent: current.version !== older });
   }
   throw new Error("the command never came to its end");
 }

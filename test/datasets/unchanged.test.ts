@@ -54,9 +54,7 @@ const repeated = (record: any) => ({
   ...record,
   ...(record.tags && { tags: doubled(record.tags), aliases: doubled(record.aliases) }),
   ...(record.gps && { gps: doubled(record.gps) }),
-  ...(record.external_ids && {
-    external_ids: { cik: ["1", "2", "1"], crd: ["3", "3"], lei: [] },
-  }),
+  ...(record.external_ids && { external_ids: { cik: ["1", "2", "1"], crd: ["3", "3"], lei: [] } }),
 });
 
 const sameContent: Record<string, object[]> = {

@@ -49,10 +49,7 @@ test("a fund needs a name alone, and a fault names the fund and its member", () 
     ],
   );
   assert.deepEqual(fault("gp", { funds: [fund, { name: "–", first_sale_date: "2026-02-30" }] }), [
-    {
-      field: "funds.1.name",
-      reason: "must have a letter or a digit, or nobody could find it",
-    },
+    { field: "funds.1.name", reason: "must have a letter or a digit, or nobody could find it" },
     { field: "funds.1.first_sale_date", reason: "must be a date or time that exists" },
   ]);
 });

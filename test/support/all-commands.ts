@@ -29,11 +29,7 @@ export function allCommands(
       print: (text: string) => void (out += `${text}\n`),
       reportError: (text: string) => void (err += `${text}\n`),
     };
-    return {
-      exitCode: await run([...begun.split(" "), ...others], context, commands),
-      out,
-      err,
-    };
+    return { exitCode: await run([...begun.split(" "), ...others], context, commands), out, err };
   };
   /** What the command prints; it must succeed, and say nothing as an error. */
   const text = async (...args: string[]) => {

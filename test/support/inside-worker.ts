@@ -158,9 +158,7 @@ function countedPasswords(hashes: Hashes): Passwords {
     hash: (password) => counted(hasher.hash(password)),
     isPassword: (password, stored) => counted(hasher.isPassword(password, stored)),
   });
-  return {
-    inTurn: (work, trust) => passwords.inTurn((hasher) => work(watched(hasher)), trust),
-  };
+  return { inTurn: (work, trust) => passwords.inTurn((hasher) => work(watched(hasher)), trust) };
 }
 
 /** The token in the last message to an address. */
