@@ -1,6 +1,7 @@
 /** Reduces addresses to places without streets, and finds metropolitan areas in tables of ZIP codes and counties. */
 import { hash } from "node:crypto";
 import { CsvError, parse } from "csv-parse/sync";
+import { titleCase } from "#importers/cells.ts";
 import { ImportFault } from "#importers/import-fault.ts";
 import { fold } from "#records/fold.ts";
 import { stateCode, usStates } from "#records/us-states.ts";
@@ -127,13 +128,12 @@ export function openPlaces(salt: string): PlaceReader {
     const isStreet = (line: string, i: number) =>
       firms[i] === null && !careOf.test(line) && !attention.test(line);
     const streetText = lines.filter(isStreet).map(comparable).join(" ").trim();
-    const code = text(stateOrCountry);
-    const region = regionOf(code, text(country));
+    const region = regionOf(text(stateOrCountry), text(country));
     const postal = text(zip);
     const area = region.country === "US" ? postal?.slice(0, 5) : fold(postal ?? "");
     const hashed = hash("sha256", `${salt}\n${streetText}\n${area ?? ""}`, "base64url");
     return {
-      city: text(city),
+      city: titleCase(text(city) ?? "") || null,
       ...region,
       zip: postal,
       addressHash: streetText === "" ? null : hashed.slice(0, hashLength),

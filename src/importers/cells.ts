@@ -23,14 +23,14 @@ export function comparable(text: string): string {
 }
 
 /**
- * Returns `GREENWOOD VILLAGE` as `Greenwood Village`. Text with a lower-case letter stays as it is. This suits places
- * but not firms, because capitals may be part of a firm's name: `KRG CAPITAL` is not `Krg Capital`.
+ * Returns `GREENWOOD VILLAGE` as `Greenwood Village`. Text in both cases stays as it is. This suits places but not firms,
+ * because capitals may be part of a firm's name: `KRG CAPITAL` is not `Krg Capital`.
  */
 export function titleCase(text: string): string {
-  if (/\p{Ll}/u.test(text)) return text;
-  return text
-    .toLowerCase()
-    .replace(/(?<![\p{L}\p{M}\p{N}'’])\p{L}/gu, (letter) => letter.toUpperCase());
+  const starts =
+    /(?<![\p{L}\p{M}\p{N}'’]|(?<= )(?=(?:of|the)\b))\p{L}|(?<=\b(?:mc|\p{L}['’]))\p{L}/gu;
+  const isMixed = /\p{Ll}/u.test(text) && /\p{Lu}/u.test(text);
+  return isMixed ? text : text.toLowerCase().replace(starts, (letter) => letter.toUpperCase());
 }
 
 /** A column in a template such as `{First Name} {Middle Name?} {Last Name}`. */

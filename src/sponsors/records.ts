@@ -143,7 +143,7 @@ function gpRecord(
     legal_name: legalName && cut(readable(legalName)),
     website: firms.flatMap(({ website }) => website ?? [])[0] ?? null,
     aliases: known(aliases.map((name) => cut(readable(name)))).sort(),
-    hq_city: place.city && cut(readable(place.city), 200),
+    hq_city: place.city && cut(place.city, 200),
     hq_state: place.state,
     hq_country: place.country,
     aum_usd: aumUsd,

@@ -54,7 +54,7 @@ test("a row of the base table gives an adviser, whichever piece it arrives in", 
     const [{ filing, ...found }] = rows as [AdvRow & { kind: "base" }];
     const { place, ...facts } = filing;
     assert.deepEqual({ ...found, filing: facts }, expected);
-    assert.equal(place.city, "DALLAS");
+    assert.equal(place.city, "Dallas");
     assert.deepEqual(rejected, none);
   }
 });
@@ -234,7 +234,7 @@ test("a firm of the daily feed has its names, city, size and site, whichever pie
     secNumber: "802-12345",
     lei: null,
     place: {
-      city: "DALLAS",
+      city: "Dallas",
       state: "TX",
       country: "US",
       zip: "75201-1234",

@@ -32,7 +32,7 @@ test("a place has no street, but a hash that equal streets share whatever their 
   const placeOf = openPlaces("salt");
   const place = placeOf(orlando(["410 South Maple Avenue, Suite 410"], "32801-1234"));
   const { addressHash, ...rest } = place;
-  const inOrlando = { city: "ORLANDO", state: "FL", country: "US", zip: "32801-1234" };
+  const inOrlando = { city: "Orlando", state: "FL", country: "US", zip: "32801-1234" };
   assert.deepEqual(rest, { ...inOrlando, firmInStreet: null });
   assert.equal(addressHash?.length, 22);
   const same = placeOf(orlando(["C/O ACME CAPITAL LLC", "410 S. MAPLE AVE., STE. 410"]));
@@ -42,6 +42,11 @@ test("a place has no street, but a hash that equal streets share whatever their 
   assert.notEqual(placeOf(orlando(["410 S. MAPLE AVE."], "32802")).addressHash, addressHash);
   assert.notEqual(openPlaces("other")(orlando(["410 S. MAPLE AVE."])).addressHash, addressHash);
   assert.equal(placeOf(orlando(["Suite 410", "None"])).addressHash, null);
+});
+
+test("a short city in capitals is no acronym", () => {
+  const place = { streets: [], city: "RENO", stateOrCountry: "NV", zip: null };
+  assert.equal(openPlaces("salt")(place).city, "Reno");
 });
 
 test("codes of EDGAR and names of countries become states and ISO codes", () => {

@@ -33,6 +33,10 @@ const titled: [text: string, title: string][] = [
   ["WINSTON-SALEM", "Winston-Salem"],
   ["MARTHA'S VINEYARD", "Martha's Vineyard"],
   ["ÉVRY", "Évry"],
+  ["reno", "Reno"],
+  ["MCLEAN", "McLean"],
+  ["O'FALLON", "O'Fallon"],
+  ["KING OF PRUSSIA", "King of Prussia"],
   ["McLean", "McLean"],
   ["La Jolla", "La Jolla"],
 ];
