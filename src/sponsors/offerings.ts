@@ -93,8 +93,7 @@ const amountOf = (amount_usd: number | null, amount_basis: NonNullable<Signal["a
   amount_usd === null ? {} : { amount_usd, amount_basis };
 
 /**
- * Returns the signals of an offering. Reports a first sale, a full subscription and a general solicitation only once,
- * and no first sale from an amendment without the notice before it, which may have reported that sale years ago.
+ * Returns an offering's signals. Reports what happens once only once, and no first sale if the notice of it is missing.
  * @param isNewFund true if this is the first offering of a fund.
  */
 export function offeringSignals(offering: Offering, isNewFund: boolean): Signal[] {

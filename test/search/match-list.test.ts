@@ -89,12 +89,6 @@ test("of 500 names with another legal form, case or a typo 95 % are found, and o
 test("a name that shares only its common words is not probable", async (t) => {
   const model = await modelOf(t, [gp("a", { name: "Oak Capital Management LLC" })]);
   const names = ["Ash Capital Management", "Oak Captial Management", "Oaks Capital Management"];
-  const found = matchAll(
-    model,
-    names.map((name) => ({ name })),
-  );
-  assert.deepEqual(
-    found.map(({ certainty }) => certainty),
-    ["unsure", "probable", "probable"],
-  );
+  const found = names.map((name) => matchAll(model, [{ name }])[0]!.certainty);
+  assert.deepEqual(found, ["unsure", "probable", "probable"]);
 });
