@@ -111,7 +111,6 @@ function namesOf(person: Person): Evidence[] {
   });
 }
 
-/** Reports whether a person's first and last names each have a letter or digit. */
 const isPersonal = ({ first, last }: Pick<RelatedPerson, "first" | "last">): boolean =>
   fold(first ?? "") !== "" && fold(last ?? "") !== "";
 
@@ -169,7 +168,8 @@ const vehicleMentions = ({ cik, filings, link }: Vehicle<FormD>): Mention[] =>
       }),
   );
 
-const suffixes = /[\s,]+(jr|sr|ii|iii|iv)\.?$/i;
+/** Suffix at the end of a name, and degrees, which one filing gives and another leaves out. */
+const suffixes = /(?:[\s,]+([js]r|iii?|iv)\.?)?(?:[\s,]+(?:ph\.? ?d|[mj]\.?d|esq|cpa|cfa)\.?)*$/i;
 const blank = /^(?:n\/?a|none|[-._*]+)$/i;
 
 /** Returns the parts of a name in mixed case, with the suffix on its own. */
@@ -179,6 +179,7 @@ function nameParts({ first, middle, last }: Pick<RelatedPerson, "first" | "middl
     first: proper(first!),
     middle: !middle || blank.test(middle) ? null : proper(middle),
     last: proper(last!.replace(suffixes, "")),
+    filed: fold(`${first} ${last}`),
     /** Suffix in lower case, such as `jr` or `iii`; "" if there is none. */
     suffix,
   };
@@ -190,11 +191,7 @@ const proper = (name: string): string =>
     ? name
     : name
         .toLowerCase()
-        .replace(
-          /(?:^|[\s'’.-]|\bmc)\p{L}/gu,
-          (start) => start.slice(0, -1) + start.at(-1)!.toUpperCase(),
-        )
-        .replace(/\bmc/g, "Mc");
+        .replace(/(?<=^|[\s'’."“(-]|\bmc)\p{L}/gu, (letter) => letter.toUpperCase());
 
 /** Mentions of one person. Never empty. */
 type Person = readonly Mention[];
@@ -251,7 +248,6 @@ const areSeveral = (namesakes: readonly Mention[]): boolean =>
     .values()
     .some((some) => new Set(some.map(initialOf).filter(Boolean)).size > 1);
 
-/** Reports whether two names differ by one edit in a word of five letters or more. */
 function isSpelling(name: string, other: string): boolean {
   const [words, others] = [name.split(" "), other.split(" ")];
   const different = words.filter((word, i) => word !== others[i]);
@@ -307,8 +303,12 @@ const possibleKeys = (person: Person): string[] => {
   return keysOf(person).flatMap((key) => ends.map((end) => key + end));
 };
 
-const keysOf = (person: Person): string[] =>
-  [...new Set(person.map((mention) => shortKey(`${mention.subject}/${nameOf(mention)}`)))].sort();
+const keysOf = (person: Person): string[] => {
+  const keys = person.flatMap((one) =>
+    [nameOf(one), one.filed].map((name) => shortKey(`${one.subject}/${name}`)),
+  );
+  return [...new Set(keys)].sort();
+};
 
 const isStated = ({ subject }: Mention) => subject.startsWith("crd:");
 

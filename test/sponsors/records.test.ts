@@ -293,6 +293,11 @@ const spellings: readonly [what: string, ReturnType<typeof person>[], string[]][
     ["Jon Chasson", "Ron Chasson"],
   ],
   [
+    "with and without a degree are one person",
+    [person("ANA (ANN)", "COSTA, PH.D."), person("ANA (ANN)", "COSTA")],
+    ["Ana (Ann) Costa"],
+  ],
+  [
     "with another suffix are two",
     [person("Jon", "Chasson Jr."), person("Jon", "Chasson, III")],
     ["Jon Chasson Jr.", "Jon Chasson III"],
