@@ -25,8 +25,7 @@ export function readNameList(bytes: Buffer, file: string, max: number): WantedGp
   const text = decoderOf(isUtf8(body) ? "utf-8" : "windows-1252")(body);
   if (text instanceof Unreadable || text.includes("\0"))
     throw new ImportFault(file, null, "is not text; save the list as CSV in UTF-8");
-  const lines = readLines(file, text);
-  const wanted = lines.map(({ line, cells }): WantedGp => {
+  const wanted = readLines(file, text, max).map(({ line, cells }): WantedGp => {
     if (cells.some(({ length }) => length > cellLengthMax))
       throw new ImportFault(
         file,
@@ -40,31 +39,37 @@ export function readNameList(bytes: Buffer, file: string, max: number): WantedGp
   });
   if (wanted.length === 0)
     throw new ImportFault(file, null, "contains no names; put one on each line");
-  if (wanted.length > max)
-    throw new ImportFault(
-      file,
-      lines[max]!.line,
-      `a list may have at most ${max} names, but this one has ${wanted.length}; split it before this line`,
-    );
   return wanted;
 }
 
-/**
- * Returns the lines that are neither blank nor the header. Each has its number, counted from 1, and the values of
- * `columns`, or only a name if the list has no header.
- */
-function readLines(file: string, text: string): { line: number; cells: string[] }[] {
+interface Line {
+  /** Number of the line, counted from 1. */
+  line: number;
+  /** Values of `columns`, or only a name if the list has no header. */
+  cells: string[];
+}
+
+/** Returns the lines that are neither blank nor the header. Stops at the first line that is one too many. */
+function readLines(file: string, text: string, max: number): Line[] {
+  const lines: Line[] = [];
+  const add = (line: number, cells: string[]) => {
+    if (lines.length === max) {
+      const fault = `a list may have at most ${max} names; split it before this line`;
+      throw new ImportFault(file, line, fault);
+    }
+    lines.push({ line, cells });
+  };
   const all = text.split(lineEnd);
   const namesBy = (delimiter: string) => all[0]!.split(delimiter).map(fold);
   const delimiter = delimiters.find((one) => namesBy(one).includes("name"));
-  if (delimiter === undefined)
-    return all
-      .map((name, i) => ({ line: i + 1, cells: [name.trim()] }))
-      .filter(({ cells: [name] }) => name !== "");
+  if (delimiter === undefined) {
+    for (const [i, name] of all.entries()) if (name.trim() !== "") add(i + 1, [name.trim()]);
+    return lines;
+  }
   let line = 1;
   let indexes: number[] | undefined;
   // The parser calls this for each row, even a blank one, so that `line` is right if the next row fails.
-  const toLine = ({ record, raw }: { record: string[]; raw: string }) => {
+  const read = ({ record, raw }: { record: string[]; raw: string }) => {
     const begin = line;
     line += raw.split(lineEnd).length - 1;
     if (indexes === undefined) {
@@ -74,17 +79,21 @@ function readLines(file: string, text: string): { line: number; cells: string[] 
         throw new ImportFault(file, begin, `has the column ${quoted(twice)} twice; rename one`);
       indexes = columns.map((one) => names.indexOf(one));
     } else if (record.some((cell) => cell.trim() !== ""))
-      return { line: begin, cells: indexes.map((index) => record[index]?.trim() ?? "") };
+      add(
+        begin,
+        indexes.map((index) => record[index]?.trim() ?? ""),
+      );
     return null;
   };
   try {
-    return parse(text, {
+    parse(text, {
       delimiter,
       relax_column_count: true,
       record_delimiter: ["\r\n", "\n", "\r"],
       raw: true,
-      on_record: (parsed) => toLine(parsed as unknown as Parameters<typeof toLine>[0]) as never,
-    }) as unknown as NonNullable<ReturnType<typeof toLine>>[];
+      on_record: (parsed) => read(parsed as unknown as Parameters<typeof read>[0]),
+    });
+    return lines;
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw new ImportFault(

@@ -55,7 +55,7 @@ test("a list that cannot be matched is a page that says why and keeps what was p
   for (const [list, fault] of [
     [{}, /contains no names/],
     [{ names: "a", file: { name: "b.csv", text: "b" } }, /either names or a file, not both/],
-    [{ names: "x\n".repeat(namesMax + 1) }, /at most 5000 names, but this one has 5001/],
+    [{ names: "x\n".repeat(namesMax + 1) }, /at most 5000 names; split/],
     [{ file: { name: "big.csv", text: "x".repeat(1024 * 1024 + 1) } }, /larger than 1 MiB/],
     [{ file: { name: "<b>.csv", text: "\0" } }, /&lt;b&gt;\.csv: is not text/],
     [{ names: 'name\n"<i>' }, /quote that is never closed[^]*name\n&#34;&lt;i&gt;<\/textarea/],
