@@ -75,7 +75,7 @@ export const commonMembers = {
 /** Members of an error of one code, besides those of every error. */
 type Members = Readonly<Record<string, TSchema>>;
 
-/** What is promised of a code, and the texts on its page. Backticks mark code. */
+/** Status, title and members of a code, and the texts on its page. Backticks mark code. */
 export interface ProblemKind<M extends Members = Members> {
   status: number;
   title: string;
