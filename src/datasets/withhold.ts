@@ -263,8 +263,8 @@ const periodBeforeWord = /[.․‥…．](?=[\p{L}\p{N}]\p{M}*[\p{L}\p{N}])/gu;
 const escapes = /%[0-7][0-9a-f]|(?:%[89a-f][0-9a-f])+|[\u00ad\u200c\u2060\ufeff\u200d]/gi;
 
 /**
- * Decodes percent-escapes, deletes invisible characters such as soft hyphens, and parts words that a fold would join, as
- * in `Jane Roe's` and `left.Jane Roe`. Keeps the length: combining marks, which a fold deletes, replace what goes.
+ * Decodes percent-escapes and removes invisible characters, such as soft hyphens. Pads the text to its former length
+ * with combining marks, which `fold` deletes. Separates words that `fold` would join, as in `Roe's` and `left.Jane`.
  */
 const parted = (text: string) =>
   text.replace(escapes, unescaped).replace(possessive, " ").replace(periodBeforeWord, " ");

@@ -360,7 +360,7 @@ function notesOf(file: string, table: Table, { kind, fields, notes }: Draft): st
   ];
 }
 
-/** Other headings of fields, separated by commas, by kind and by the field's path. `every` stands for all kinds. */
+/** Kind → path of a field → usual headings of its column, separated by commas. `every` stands for all kinds. */
 const headings: Readonly<Record<string, Partial<Record<string, string>>>> = words.headings;
 
 /** Kind → folded heading → path of the field. `gps` stands for names of GPs. */

@@ -118,9 +118,7 @@ function namesOf(circles: readonly Circle[], { namesMax, width }: UsMap): Part {
   return names;
 }
 
-/**
- * Returns the part of the country to show, in the proportions of the map: all of it, or only the part with the places.
- */
+/** Returns the area to show, with the map's aspect ratio: the whole country, or the places if `isClose` is true. */
 function frameOf(places: typeof corners, { isClose = false, width, height }: UsMap) {
   const points = isClose ? places : corners;
   const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
