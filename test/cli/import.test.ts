@@ -125,14 +125,7 @@ test("the same fault of a cell is told once, with its number and the nearest val
 
 test("names of GPs that differ only in legal form are told and published all the same", async (t) => {
   const { write, json, start } = workplace(t);
-  const names = [
-    "Acme, LLC",
-    "ACME Inc.",
-    "Acme Capital LP",
-    "Birch Co",
-    "Birch & Co. LLC",
-    "Cedar",
-  ];
+  const names = "Acme, LLC|ACME Inc.|Acme Capital LP|Birch Co|Birch & Co. LLC|Cedar".split("|");
   const records = names.map((name, at) => ({ ...acme, id: `${at}`, name }));
   const file = write("a.ndjson", linesOf(...records));
   const { alike, accepted } = await json("import ndjson --source own", file, "--dry-run");

@@ -17,11 +17,8 @@ const ids = (catalogue: Catalogue) =>
 
 /** Ids of the GPs that this id leads to. */
 function found(catalogue: Catalogue, id: string): string[] {
-  const { positions } = openCurrent(catalogue).select(
-    "gp",
-    { gp_name: id },
-    { limit: 10, offset: 0 },
-  );
+  const bounds = { limit: 10, offset: 0 };
+  const { positions } = openCurrent(catalogue).select("gp", { gp_name: id }, bounds);
   return positions.map((position) => documents(catalogue, "gp")[position]!["id"]);
 }
 

@@ -24,16 +24,7 @@ test("GPs, principals and projects come by folded name, whatever their case and 
 });
 
 test("signals come newest first, a day before its month before its year, equal dates by id", async (t) => {
-  const dates = [
-    "2025",
-    "2026",
-    "2026-10",
-    "2026-10-01",
-    "2026-10-31",
-    "2026-11",
-    "2026-10",
-    "0999-12-31",
-  ];
+  const dates = "2025 2026 2026-10 2026-10-01 2026-10-31 2026-11 2026-10 0999-12-31".split(" ");
   const catalogue = await imported(
     t,
     dates.map((date, i) => signal(`s${i}`, { date })),

@@ -73,14 +73,8 @@ async function exported(t: TestContext) {
   const folder = temporaryFolder(t);
   const path = catalogue.pathOf(published!.version);
   const licence = "CC BY 4.0";
-  await runExport({
-    path,
-    generation: published!,
-    kinds: recordKinds,
-    format: workbookFormat,
-    folder,
-    licence,
-  });
+  const order = { path, generation: published!, kinds: recordKinds, folder, licence };
+  await runExport({ ...order, format: workbookFormat });
   return { path: join(folder, "records.xlsx"), version: published!.version };
 }
 

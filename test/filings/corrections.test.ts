@@ -16,28 +16,14 @@ test("each kind of correction is read with its reason and its line", () => {
     '{"person":"crd:1/SMITH","field":"title","value":null,"why":"w"}\r',
   ];
   assert.ok(looksLikeCorrections(lines.join("\n")));
+  const person = "crd:1/SMITH";
   assert.deepEqual(read(lines.join("\n")), [
     { kind: "is", gp: "crd:1", name: "Acme Capital", why: "spelling", file, line: 1 },
     { kind: "sponsor", cik: "0001900013", gp: "crd:1", why: "w", file, line: 3 },
     { kind: "same", gps: ["crd:1", "gp_abc"], why: "w", file, line: 4 },
     { kind: "apart", gp: "crd:1", ciks: ["0001900013", "0001900014"], why: "w", file, line: 5 },
-    {
-      kind: "personApart",
-      person: "crd:1/SMITH",
-      accessions: ["0001900013-26-000001"],
-      why: "w",
-      file,
-      line: 6,
-    },
-    {
-      kind: "personField",
-      person: "crd:1/SMITH",
-      field: "title",
-      value: null,
-      why: "w",
-      file,
-      line: 7,
-    },
+    { kind: "personApart", person, accessions: ["0001900013-26-000001"], why: "w", file, line: 6 },
+    { kind: "personField", person, field: "title", value: null, why: "w", file, line: 7 },
   ]);
 });
 

@@ -188,20 +188,9 @@ test("a GP may bring its funds, of which it need name no more than the names", a
     collected.rejections.listed.map(({ line: at, field, reason }) => [at, field, reason]),
     [[3, "funds.0.name", "is required"]],
   );
-  assert.deepEqual(
-    documents(catalogue, "gp").map(({ funds, funds_total }) => [
-      funds.map((fund: { name: string; sold_usd: null }) => [fund.name, fund.sold_usd]),
-      funds_total,
-    ]),
-    [
-      [
-        [
-          ["Large", null],
-          ["Small", null],
-        ],
-        2,
-      ],
-      [[], 3],
-    ],
-  );
+  const told = documents(catalogue, "gp").map(({ funds, funds_total }) => [
+    ...funds.map((fund: { name: string; sold_usd: null }) => `${fund.name} ${fund.sold_usd}`),
+    funds_total,
+  ]);
+  assert.deepEqual(told, [["Large null", "Small null", 2], [3]]);
 });

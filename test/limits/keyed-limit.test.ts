@@ -68,15 +68,11 @@ for (const [address, network] of Object.entries(networks))
   });
 
 test("all that is no address counts as one client", () => {
-  const nonsense = [
-    "",
-    "unknown",
-    "192.0.2.7:4711",
-    "300.1.1.1",
-    "2001:db8::1::2",
-    "x".repeat(10_000),
-  ];
-  assert.deepEqual(new Set(nonsense.map(clientNetwork)), new Set(["unknown"]));
+  const nonsense = ["", "unknown", "192.0.2.7:4711", "300.1.1.1", "2001:db8::1::2"];
+  assert.deepEqual(
+    new Set([...nonsense, "x".repeat(10_000)].map(clientNetwork)),
+    new Set(["unknown"]),
+  );
 });
 
 test("a neighbourhood is the /24 of IPv4 and the /48 of IPv6, so that it names no one", () => {

@@ -13,22 +13,10 @@ const place = (label: string, latitude: number, longitude: number, count = 1) =>
 const dallas = place("Dallas", 32.81, -96.87, 4);
 const london = place("London", 51.5, -0.12);
 
-const drawn = (places: Parameters<typeof usMap>[0]["places"], more = {}) =>
-  String(
-    (
-      usMap({
-        label: "a & b",
-        places,
-        width: 600,
-        height: 380,
-        namesMax: 5,
-        radiusMax: 20,
-        ...more,
-      }) as {
-        markup: string;
-      } | null
-    )?.markup,
-  );
+const drawn = (places: Parameters<typeof usMap>[0]["places"], more = {}) => {
+  const given = { label: "a & b", places, width: 600, height: 380, namesMax: 5, radiusMax: 20 };
+  return String((usMap({ ...given, ...more }) as { markup: string } | null)?.markup);
+};
 
 test("the outlines are those that packaging/draw-map.ts draws, in at most 25 KB", () => {
   const file = readFileSync(mapPath, "utf8");

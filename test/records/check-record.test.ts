@@ -95,16 +95,8 @@ test("a record that is not an object or of no known kind is rejected as such", (
 test("dates are as precise as the source and exist", () => {
   for (const date of ["2026", "2026-02", "2024-02-29", "1999-12-31"])
     assert.deepEqual(fault("signal", { date }), [], date);
-  for (const date of [
-    "26",
-    "2026-13",
-    "2026-00",
-    "2026-2-3",
-    "03/31/2026",
-    "2026-03-31T00:00:00Z",
-    "",
-  ])
-    assert.equal(fault("signal", { date })[0]?.field, "date", date);
+  const none = ["26", "2026-13", "2026-00", "2026-2-3", "03/31/2026", "2026-03-31T00:00:00Z", ""];
+  for (const date of none) assert.equal(fault("signal", { date })[0]?.field, "date", date);
   assert.match(fault("signal", { published_at: "soon" })[0]!.reason, /a date \(.*\) or a time/);
   assert.deepEqual(fault("gp", { updated_at: "2026-10-02T22:10:05Z" }), []);
   for (const time of ["2026-10-02", "2026-10-02T22:10:05+02:00"])

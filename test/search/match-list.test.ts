@@ -33,15 +33,7 @@ function withTypo(name: string, { below, pick }: Random): string {
   ]);
 }
 
-const forms = [
-  ", LLC",
-  " L.P.",
-  ", Inc.",
-  " Corporation",
-  " LTD",
-  " l.l.c.",
-  " Limited Partnership",
-];
+const forms = ", LLC| L.P.|, Inc.| Corporation| LTD| l.l.c.| Limited Partnership".split("|");
 
 test("of 500 names with another legal form, case or a typo 95 % are found, and of 200 unknown ones none is sure", async (t) => {
   const model = await modelOf(

@@ -18,20 +18,13 @@ type Given = Parameters<typeof filingOf>[0] & { cik: number; state?: string; add
 /** Returns a filing of an issuer by number, with an accession number of its own unless one is given. */
 export function formD({ cik, state = "TX", address, ...given }: Given): FormD {
   const number = String(cik).padStart(10, "0");
+  const place = { state, country: "US", city: "Dallas", addressHash: address ?? null };
   const filing = filingOf({ accession: `${number}-26-000001`, filedOn: "2026-03-01", ...given });
   return {
     ...filing,
-    issuers: filing.issuers.map((issuer) => ({
-      ...issuer,
-      cik: number,
-      place: {
-        ...issuer.place,
-        state,
-        country: "US",
-        city: "Dallas",
-        addressHash: address ?? null,
-      },
-    })),
+    issuers: filing.issuers.map((issuer) => {
+      return { ...issuer, cik: number, place: { ...issuer.place, ...place } };
+    }),
   };
 }
 

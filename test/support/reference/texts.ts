@@ -77,18 +77,9 @@ export function compareBytes(one: string, other: string): number {
 }
 
 const letters = new Map(
-  Object.entries({
-    ß: "ss",
-    æ: "ae",
-    œ: "oe",
-    ø: "o",
-    đ: "d",
-    ð: "d",
-    ł: "l",
-    þ: "th",
-    ı: "i",
-    ħ: "h",
-    ς: "σ",
+  "ß ss,æ ae,œ oe,ø o,đ d,ð d,ł l,þ th,ı i,ħ h,ς σ".split(",").map((pair) => {
+    const [letter = "", plain = ""] = pair.split(" ");
+    return [letter, plain];
   }),
 );
 const deleted = ["'", "’", "‘", "ʼ", "."];
