@@ -95,7 +95,7 @@ PropertyType = str | Literal[
 
 
 class ExternalIds(TypedDict):
-    """Known ids in other registers, by register."""
+    """Known ids elsewhere, by kind of id."""
 
     cik: NotRequired[list[str]]
     crd: NotRequired[list[str]]
@@ -133,7 +133,7 @@ class Fund(TypedDict):
     sold_usd: int | None
     # Date of the first sale.
     first_sale_date: str | None
-    # Known ids in other registers, by register.
+    # Known ids elsewhere, by kind of id.
     external_ids: ExternalIds
 
 
@@ -214,7 +214,7 @@ class GpPrincipal(TypedDict):
     last_name: str | None
     # Job title, as the source writes it.
     title: str | None
-    # Roles of the person at the GP.
+    # Roles of the person at the GP or at one of its vehicles.
     roles: list[Role]
     # City of the office.
     city: str | None
@@ -241,7 +241,7 @@ class GpPrincipal(TypedDict):
     first_seen_date: str | None
     # Date when the source last named the person.
     last_seen_date: str | None
-    # Known ids in other registers, by register.
+    # Known ids elsewhere, by kind of id.
     external_ids: ExternalIds
     # Where the record comes from and how certain it is.
     provenance: Provenance
@@ -391,7 +391,7 @@ class Gp(TypedDict):
     themes: list[str]
     # Metropolitan areas by title, such as `Austin-Round Rock, TX`.
     markets: list[str]
-    # Known ids in other registers, by register.
+    # Known ids elsewhere, by kind of id.
     external_ids: ExternalIds
     # Funds of the GP, largest first, at most 100.
     funds: list[Fund]
@@ -431,7 +431,7 @@ class Principal(TypedDict):
     last_name: str | None
     # Job title, as the source writes it.
     title: str | None
-    # Roles of the person at the GP.
+    # Roles of the person at the GP or at one of its vehicles.
     roles: list[Role]
     # City of the office.
     city: str | None
@@ -458,7 +458,7 @@ class Principal(TypedDict):
     first_seen_date: str | None
     # Date when the source last named the person.
     last_seen_date: str | None
-    # Known ids in other registers, by register.
+    # Known ids elsewhere, by kind of id.
     external_ids: ExternalIds
     # Where the record comes from and how certain it is.
     provenance: Provenance
@@ -685,7 +685,7 @@ class Project(TypedDict):
     tags: list[str]
     # Investment themes such as `opportunity_zones`, from an open vocabulary.
     themes: list[str]
-    # Known ids in other registers, by register.
+    # Known ids elsewhere, by kind of id.
     external_ids: ExternalIds
     # Where the record comes from and how certain it is.
     provenance: Provenance
@@ -734,7 +734,7 @@ class ListedGp(TypedDict):
     themes: list[str]
     # Metropolitan areas by title, such as `Austin-Round Rock, TX`.
     markets: list[str]
-    # Known ids in other registers, by register.
+    # Known ids elsewhere, by kind of id.
     external_ids: ExternalIds
     # Funds of the GP, largest first, at most 100.
     funds: list[Fund]
@@ -1070,11 +1070,11 @@ class FetchGpQuery(TypedDict):
 
     # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: str
-    # A tag, strategy or property type of the GP, as a whole value. If repeated, one match is enough.
+    # A tag, strategy or property type of the GP, as a whole value. Any of several values may match.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the GP, as a whole value. If repeated, one match is enough.
+    # A theme of the GP, as a whole value. Any of several values may match.
     theme: NotRequired[str | Sequence[str]]
-    # A market of the GP: its title, one of its cities, or a city and a state. If repeated, one match is enough.
+    # A market of the GP: its title, one of its cities, or a city and a state. Any of several values may match.
     market: NotRequired[str | Sequence[str]]
     # Maximum number of records on a page.
     limit: NotRequired[int]
@@ -1087,11 +1087,11 @@ class FetchPrincipalsQuery(TypedDict):
 
     # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: NotRequired[str]
-    # A tag, strategy or property type of the GP, as a whole value. If repeated, one match is enough.
+    # A tag, strategy or property type of the GP, as a whole value. Any of several values may match.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the GP, as a whole value. If repeated, one match is enough.
+    # A theme of the GP, as a whole value. Any of several values may match.
     theme: NotRequired[str | Sequence[str]]
-    # A market of the GP: its title, one of its cities, or a city and a state. If repeated, one match is enough.
+    # A market of the GP: its title, one of its cities, or a city and a state. Any of several values may match.
     market: NotRequired[str | Sequence[str]]
     # Maximum number of records on a page.
     limit: NotRequired[int]
@@ -1144,33 +1144,33 @@ class ListGpsQuery(TypedDict):
 
     # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: NotRequired[str]
-    # A market of the GP: its title, one of its cities, or a city and a state. If repeated, one match is enough.
+    # A market of the GP: its title, one of its cities, or a city and a state. Any of several values may match.
     market: NotRequired[str | Sequence[str]]
-    # A tag, strategy or property type of the GP, as a whole value. If repeated, one match is enough.
+    # A tag, strategy or property type of the GP, as a whole value. Any of several values may match.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the GP, as a whole value. If repeated, one match is enough.
+    # A theme of the GP, as a whole value. Any of several values may match.
     theme: NotRequired[str | Sequence[str]]
-    # How the GP invests. If repeated, one match is enough.
+    # How the GP invests. Any of several values may match.
     strategy: NotRequired[Strategy | Sequence[Strategy]]
-    # Property type the GP invests in. If repeated, one match is enough.
+    # Property type the GP invests in. Any of several values may match.
     property_type: NotRequired[PropertyType | Sequence[PropertyType]]
-    # City of the head office. If repeated, one match is enough.
+    # City of the head office. Any of several values may match.
     hq_city: NotRequired[str | Sequence[str]]
-    # State of the head office, two letters in the US. If repeated, one match is enough.
+    # State of the head office, two letters in the US. Any of several values may match.
     hq_state: NotRequired[str | Sequence[str]]
-    # Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. If repeated, one match is enough.
+    # Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. Any of several values may match.
     hq_country: NotRequired[str | Sequence[str]]
-    # Central Index Key (CIK) that the SEC assigns. If repeated, one match is enough.
+    # Central Index Key (CIK) that the SEC assigns. Any of several values may match.
     cik: NotRequired[str | Sequence[str]]
-    # Number in the Central Registration Depository (CRD) of FINRA. If repeated, one match is enough.
+    # Number in the Central Registration Depository (CRD) of FINRA. Any of several values may match.
     crd: NotRequired[str | Sequence[str]]
-    # Legal Entity Identifier (ISO 17442). If repeated, one match is enough.
+    # Legal Entity Identifier (ISO 17442). Any of several values may match.
     lei: NotRequired[str | Sequence[str]]
-    # Number that the SEC gives to an investment adviser, such as `801-12345`. If repeated, one match is enough.
+    # Number that the SEC gives to an investment adviser, such as `801-12345`. Any of several values may match.
     sec_number: NotRequired[str | Sequence[str]]
-    # File number of a Form D offering, such as `021-441122`. If repeated, one match is enough.
+    # File number of a Form D offering, such as `021-441122`. Any of several values may match.
     form_d_file: NotRequired[str | Sequence[str]]
-    # Number of a private fund in Form ADV, such as `805-1234567890`. If repeated, one match is enough.
+    # Number of a private fund in Form ADV, such as `805-1234567890`. Any of several values may match.
     adv_fund: NotRequired[str | Sequence[str]]
     # Assets under management, in whole US dollars. At least this number.
     aum_usd_min: NotRequired[int]
@@ -1188,17 +1188,17 @@ class ListGpsQuery(TypedDict):
     aum_as_of_from: NotRequired[str]
     # Date of `aum_usd`. On this day or before.
     aum_as_of_to: NotRequired[str]
-    # For one signal of the GP: what happened. If repeated, one match is enough.
+    # For one signal of the GP: what happened. Any of several values may match.
     signal_type: NotRequired[SignalType | Sequence[SignalType]]
     # For one signal of the GP: date of the event, as precisely as known. On this day or later.
     signal_date_from: NotRequired[str]
     # For one signal of the GP: date of the event, as precisely as known. On this day or before.
     signal_date_to: NotRequired[str]
-    # Id of the record. If repeated, one match is enough.
+    # Id of the record. Any of several values may match.
     id: NotRequired[str | Sequence[str]]
-    # Name of the import that brought the record. If repeated, one match is enough.
+    # Name of the import that brought the record. Any of several values may match.
     source: NotRequired[str | Sequence[str]]
-    # What the record is based on. If repeated, one match is enough.
+    # What the record is based on. Any of several values may match.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
     # Confidence that the record is right, from 0 to 1. At least this number.
     confidence_min: NotRequired[float]
@@ -1239,25 +1239,25 @@ class ListPrincipalsQuery(TypedDict):
     gp_name: NotRequired[str]
     # Part of the name: all words must occur in it, as for `gp_name`.
     name: NotRequired[str]
-    # Id of a GP that the record belongs to. If repeated, one match is enough.
+    # Id of a GP that the record belongs to. Any of several values may match.
     gp_id: NotRequired[str | Sequence[str]]
-    # A market of the GP: its title, one of its cities, or a city and a state. If repeated, one match is enough.
+    # A market of the GP: its title, one of its cities, or a city and a state. Any of several values may match.
     market: NotRequired[str | Sequence[str]]
-    # A tag, strategy or property type of the GP, as a whole value. If repeated, one match is enough.
+    # A tag, strategy or property type of the GP, as a whole value. Any of several values may match.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the GP, as a whole value. If repeated, one match is enough.
+    # A theme of the GP, as a whole value. Any of several values may match.
     theme: NotRequired[str | Sequence[str]]
-    # A role of the person. If repeated, one match is enough.
+    # A role of the person. Any of several values may match.
     role: NotRequired[Role | Sequence[Role]]
-    # City of the office. If repeated, one match is enough.
+    # City of the office. Any of several values may match.
     city: NotRequired[str | Sequence[str]]
-    # State of the office. If repeated, one match is enough.
+    # State of the office. Any of several values may match.
     state: NotRequired[str | Sequence[str]]
-    # Country of the office, normally an ISO 3166-1 alpha-2 code such as US. If repeated, one match is enough.
+    # Country of the office, normally an ISO 3166-1 alpha-2 code such as US. Any of several values may match.
     country: NotRequired[str | Sequence[str]]
-    # Share of the GP owned, in per cent. If repeated, one match is enough.
+    # Share of the GP owned, in per cent. Any of several values may match.
     ownership_band: NotRequired[OwnershipBand | Sequence[OwnershipBand]]
-    # Number in the Central Registration Depository (CRD) of FINRA. If repeated, one match is enough.
+    # Number in the Central Registration Depository (CRD) of FINRA. Any of several values may match.
     crd: NotRequired[str | Sequence[str]]
     # Date when the person started at the GP, as precisely as known. On this day or later.
     start_date_from: NotRequired[str]
@@ -1271,11 +1271,11 @@ class ListPrincipalsQuery(TypedDict):
     last_seen_date_from: NotRequired[str]
     # Date when the source last named the person. On this day or before.
     last_seen_date_to: NotRequired[str]
-    # Id of the record. If repeated, one match is enough.
+    # Id of the record. Any of several values may match.
     id: NotRequired[str | Sequence[str]]
-    # Name of the import that brought the record. If repeated, one match is enough.
+    # Name of the import that brought the record. Any of several values may match.
     source: NotRequired[str | Sequence[str]]
-    # What the record is based on. If repeated, one match is enough.
+    # What the record is based on. Any of several values may match.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
     # Confidence that the record is right, from 0 to 1. At least this number.
     confidence_min: NotRequired[float]
@@ -1312,21 +1312,21 @@ class ListSignalsQuery(TypedDict):
 
     # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: NotRequired[str]
-    # Id of a GP that the record belongs to. If repeated, one match is enough.
+    # Id of a GP that the record belongs to. Any of several values may match.
     gp_id: NotRequired[str | Sequence[str]]
-    # Id of a project that the signal concerns. If repeated, one match is enough.
+    # Id of a project that the signal concerns. Any of several values may match.
     project_id: NotRequired[str | Sequence[str]]
     # Whether the record belongs to a GP.
     has_gp: NotRequired[bool]
-    # What happened. If repeated, one match is enough.
+    # What happened. Any of several values may match.
     type: NotRequired[SignalType | Sequence[SignalType]]
-    # The market of the signal: its title, one of its cities, or a city and a state. If repeated, one match is enough.
+    # The market of the signal: its title, one of its cities, or a city and a state. Any of several values may match.
     market: NotRequired[str | Sequence[str]]
-    # A tag or property type of the signal, as a whole value. If repeated, one match is enough.
+    # A tag or property type of the signal, as a whole value. Any of several values may match.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the signal, as a whole value. If repeated, one match is enough.
+    # A theme of the signal, as a whole value. Any of several values may match.
     theme: NotRequired[str | Sequence[str]]
-    # Property type concerned. If repeated, one match is enough.
+    # Property type concerned. Any of several values may match.
     property_type: NotRequired[PropertyType | Sequence[PropertyType]]
     # Date of the event, as precisely as known. On this day or later.
     date_from: NotRequired[str]
@@ -1340,13 +1340,13 @@ class ListSignalsQuery(TypedDict):
     amount_usd_min: NotRequired[int]
     # Amount in whole US dollars; negative for a decrease. At most this number.
     amount_usd_max: NotRequired[int]
-    # What `amount_usd` measures. If repeated, one match is enough.
+    # What `amount_usd` measures. Any of several values may match.
     amount_basis: NotRequired[AmountBasis | Sequence[AmountBasis]]
-    # Id of the record. If repeated, one match is enough.
+    # Id of the record. Any of several values may match.
     id: NotRequired[str | Sequence[str]]
-    # Name of the import that brought the record. If repeated, one match is enough.
+    # Name of the import that brought the record. Any of several values may match.
     source: NotRequired[str | Sequence[str]]
-    # What the record is based on. If repeated, one match is enough.
+    # What the record is based on. Any of several values may match.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
     # Confidence that the record is right, from 0 to 1. At least this number.
     confidence_min: NotRequired[float]
@@ -1397,39 +1397,39 @@ class ListProjectsQuery(TypedDict):
     gp_name: NotRequired[str]
     # Part of the name: all words must occur in it, as for `gp_name`.
     name: NotRequired[str]
-    # Id of a GP that the record belongs to. If repeated, one match is enough.
+    # Id of a GP that the record belongs to. Any of several values may match.
     gp_id: NotRequired[str | Sequence[str]]
     # Whether the record belongs to a GP.
     has_gp: NotRequired[bool]
-    # Kind of project. If repeated, one match is enough.
+    # Kind of project. Any of several values may match.
     type: NotRequired[ProjectType | Sequence[ProjectType]]
-    # Status of the project. If repeated, one match is enough.
+    # Status of the project. Any of several values may match.
     status: NotRequired[ProjectStatus | Sequence[ProjectStatus]]
-    # Kind of property. If repeated, one match is enough.
+    # Kind of property. Any of several values may match.
     property_type: NotRequired[PropertyType | Sequence[PropertyType]]
-    # How the project is meant to earn money. If repeated, one match is enough.
+    # How the project is meant to earn money. Any of several values may match.
     strategy: NotRequired[Strategy | Sequence[Strategy]]
-    # The market of the project: its title, one of its cities, or a city and a state. If repeated, one match is enough.
+    # The market of the project: its title, one of its cities, or a city and a state. Any of several values may match.
     market: NotRequired[str | Sequence[str]]
-    # How `market` was determined. If repeated, one match is enough.
+    # How `market` was determined. Any of several values may match.
     market_basis: NotRequired[MarketBasis | Sequence[MarketBasis]]
-    # A tag, strategy or property type of the project, as a whole value. If repeated, one match is enough.
+    # A tag, strategy or property type of the project, as a whole value. Any of several values may match.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the project, as a whole value. If repeated, one match is enough.
+    # A theme of the project, as a whole value. Any of several values may match.
     theme: NotRequired[str | Sequence[str]]
-    # City of the project. If repeated, one match is enough.
+    # City of the project. Any of several values may match.
     city: NotRequired[str | Sequence[str]]
-    # State of the project, two letters in the US. If repeated, one match is enough.
+    # State of the project, two letters in the US. Any of several values may match.
     state: NotRequired[str | Sequence[str]]
-    # Postal code of the project. If repeated, one match is enough.
+    # Postal code of the project. Any of several values may match.
     zip: NotRequired[str | Sequence[str]]
-    # Country of the project, normally an ISO 3166-1 code such as US. If repeated, one match is enough.
+    # Country of the project, normally an ISO 3166-1 code such as US. Any of several values may match.
     country: NotRequired[str | Sequence[str]]
-    # Central Index Key (CIK) that the SEC assigns. If repeated, one match is enough.
+    # Central Index Key (CIK) that the SEC assigns. Any of several values may match.
     cik: NotRequired[str | Sequence[str]]
-    # File number of a Form D offering, such as `021-441122`. If repeated, one match is enough.
+    # File number of a Form D offering, such as `021-441122`. Any of several values may match.
     form_d_file: NotRequired[str | Sequence[str]]
-    # Number that HUD, the US housing department, gives to a low-income project. If repeated, one match is enough.
+    # Number that HUD, the US housing department, gives to a low-income project. Any of several values may match.
     hud_id: NotRequired[str | Sequence[str]]
     # Number of dwellings. At least this number.
     units_min: NotRequired[int]
@@ -1463,11 +1463,11 @@ class ListProjectsQuery(TypedDict):
     first_sale_date_from: NotRequired[str]
     # Date of the first sale of a share. On this day or before.
     first_sale_date_to: NotRequired[str]
-    # Id of the record. If repeated, one match is enough.
+    # Id of the record. Any of several values may match.
     id: NotRequired[str | Sequence[str]]
-    # Name of the import that brought the record. If repeated, one match is enough.
+    # Name of the import that brought the record. Any of several values may match.
     source: NotRequired[str | Sequence[str]]
-    # What the record is based on. If repeated, one match is enough.
+    # What the record is based on. Any of several values may match.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
     # Confidence that the record is right, from 0 to 1. At least this number.
     confidence_min: NotRequired[float]

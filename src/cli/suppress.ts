@@ -18,7 +18,7 @@ import { applySuppressions } from "./publishing.ts";
 
 function parseNumber(text: string): string {
   if (/^\d{1,10}$/.test(text) && Number(text) > 0) return text;
-  throw new InvalidArgumentError("Write a number of up to 10 digits.");
+  throw new InvalidArgumentError("Write a whole number above 0, of up to 10 digits.");
 }
 
 const add = command({

@@ -33,7 +33,7 @@ export const ExternalIds = Type.Object(
   eachOf(externalIdKeys, () =>
     Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 100 }))),
   ),
-  { description: "Known ids in other registers, by register.", additionalProperties: false },
+  { description: "Known ids elsewhere, by kind of id.", additionalProperties: false },
 );
 export type ExternalIds = Static<typeof ExternalIds>;
 

@@ -20,7 +20,10 @@ export const principalMembers = {
   middle_name: orNull(text("Middle name.", 200)),
   last_name: orNull(text("Last name.", 200)),
   title: orNull(text("Job title, as the source writes it.")),
-  roles: list("Roles of the person at the GP.", oneOf("A role.", principalRoles)),
+  roles: list(
+    "Roles of the person at the GP or at one of its vehicles.",
+    oneOf("A role.", principalRoles),
+  ),
   city: orNull(text("City of the office.", 200)),
   state: orNull(text("State of the office.", 100)),
   country: orNull(
