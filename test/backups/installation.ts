@@ -140,17 +140,8 @@ function link(number: number, own: Record<string, SQLInputValue> = {}) {
 function key(id: string, ofAccount: number, own: Record<string, SQLInputValue>) {
   const digest = bytes(id.charCodeAt(4));
   const none = { expires_at: null, revoked_at: null, replaced_by: null, made_by: null, form: null };
-  return {
-    id,
-    digest,
-    account: ofAccount,
-    name: "n",
-    hint: "gpr_abcd",
-    is_demo: 0,
-    created_at: at(2),
-    ...none,
-    ...own,
-  };
+  const of = { id, digest, account: ofAccount, name: "n", hint: "gpr_abcd", is_demo: 0 };
+  return { ...of, created_at: at(2), ...none, ...own };
 }
 
 export async function fillInstallation(dataDir: string): Promise<void> {
