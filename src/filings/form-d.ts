@@ -422,7 +422,10 @@ const headerFacts = {
 const headerFact = (header: string, name: keyof typeof headerFacts): string | null =>
   headerFacts[name].exec(header)?.[1] ?? null;
 
-/** Returns a header's part about an issuer, or else about the first filer. Returns "" if the header names no filer. */
+/**
+ * Returns the part of a header about the filer with the issuer's CIK, or about the first filer if none has it. Returns
+ * "" if the header names no filer.
+ */
 function filerOf(header: string, issuerCik: string | undefined): string {
   const filers = header.split(/^(?:FILER:|<FILER>)/m).slice(1);
   // The file numbers of the other filers only extend the first one's.

@@ -96,7 +96,7 @@ async function usageOf({ services, now }: SignedInRequest, { number, id }: Membe
   return { account: id, days };
 }
 
-/** Returns the settings page. @param fault error in the sent account name. */
+/** Returns the settings page. @param fault why the submitted account name was refused. */
 function settingsPage(request: SignedInRequest, fault?: string): string {
   const { signedIn, now } = request;
   const { person, account } = signedIn;
