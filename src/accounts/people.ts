@@ -32,7 +32,10 @@ export async function requirePersonRow(
 ): Promise<PersonTable> {
   const row = await personRow(database, "id", id);
   if (row !== undefined) return row;
-  throw new DomainError("not_found", "This login has been deleted in the meantime.");
+  throw new DomainError(
+    "not_found",
+    "The login was deleted before this request was finished, so nothing was changed.",
+  );
 }
 
 /**

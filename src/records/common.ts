@@ -33,7 +33,10 @@ export const ExternalIds = Type.Object(
   eachOf(externalIdKeys, () =>
     Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 100 }))),
   ),
-  { description: "Known ids elsewhere, by kind of id.", additionalProperties: false },
+  {
+    description: "Ids in other registers and systems, by kind of id.",
+    additionalProperties: false,
+  },
 );
 export type ExternalIds = Static<typeof ExternalIds>;
 

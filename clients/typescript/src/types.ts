@@ -43,7 +43,7 @@ export type PropertyType =
   | "unknown"
   | (string & {});
 
-/** Known ids elsewhere, by kind of id. */
+/** Ids in other registers and systems, by kind of id. */
 export interface ExternalIds {
   cik?: string[];
   crd?: string[];
@@ -82,7 +82,7 @@ export interface Fund {
   sold_usd: number | null;
   /** Date of the first sale. */
   first_sale_date: string | null;
-  /** Known ids elsewhere, by kind of id. */
+  /** Ids in other registers and systems, by kind of id. */
   external_ids: ExternalIds;
 }
 
@@ -190,7 +190,7 @@ export interface GpPrincipal {
   first_seen_date: string | null;
   /** Date when the source last named the person. */
   last_seen_date: string | null;
-  /** Known ids elsewhere, by kind of id. */
+  /** Ids in other registers and systems, by kind of id. */
   external_ids: ExternalIds;
   /** Where the record comes from and how certain it is. */
   provenance: Provenance;
@@ -342,7 +342,7 @@ export interface Gp {
   themes: string[];
   /** Metropolitan areas by title, such as `Austin-Round Rock, TX`. */
   markets: string[];
-  /** Known ids elsewhere, by kind of id. */
+  /** Ids in other registers and systems, by kind of id. */
   external_ids: ExternalIds;
   /** Funds of the GP, largest first, at most 100. */
   funds: Fund[];
@@ -466,11 +466,11 @@ export interface Project {
    * Status of the project.
    *
    * - `planned`: Announced, and not yet permitted or financed.
-   * - `raising`: Its capital is being raised; if a filing is the source, its offering is not reported as fully sold.
+   * - `raising`: Its capital is being raised; in records from filings, the latest filing reports the offering as partly unsold, or its total as indefinite.
    * - `entitled`: Its use of the land is approved, and work has not begun.
    * - `under_construction`: Work on the site is in progress.
    * - `completed`: Construction or renovation is finished.
-   * - `closed`: The purchase or the offering is closed; if a filing is the source, its offering is reported as fully sold.
+   * - `closed`: The purchase or the offering is closed; in records from filings, the latest filing reports the offering as fully sold.
    * - `on_hold`: Work or planning has stopped for now.
    * - `cancelled`: The project was given up.
    * - `unknown`: The source does not say.
@@ -535,7 +535,7 @@ export interface Project {
   tags: string[];
   /** Investment themes such as `opportunity_zones`, from an open vocabulary. */
   themes: string[];
-  /** Known ids elsewhere, by kind of id. */
+  /** Ids in other registers and systems, by kind of id. */
   external_ids: ExternalIds;
   /** Where the record comes from and how certain it is. */
   provenance: Provenance;
@@ -584,7 +584,7 @@ export interface ListedGp {
   themes: string[];
   /** Metropolitan areas by title, such as `Austin-Round Rock, TX`. */
   markets: string[];
-  /** Known ids elsewhere, by kind of id. */
+  /** Ids in other registers and systems, by kind of id. */
   external_ids: ExternalIds;
   /** Funds of the GP, largest first, at most 100. */
   funds: Fund[];
@@ -643,7 +643,7 @@ export interface Evidence {
    * - `corrected`: The operator corrected what the source says.
    */
   basis: ProvenanceBasis;
-  /** Confidence of the rule, from 0 to 1. */
+  /** Confidence of the rule in this quotation, from 0 to 1. */
   confidence: number;
   /** Whether it was taken. Otherwise it was refused. */
   taken: boolean;
@@ -922,11 +922,11 @@ export interface Problem {
 export interface FetchGpQuery {
   /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name: string;
-  /** A tag, strategy or property type of the GP, as a whole value. Any of several values may match. */
+  /** A tag, strategy or property type of the GP, as a whole value. One matching value is enough. */
   tag?: string | readonly string[];
-  /** A theme of the GP, as a whole value. Any of several values may match. */
+  /** A theme of the GP, as a whole value. One matching value is enough. */
   theme?: string | readonly string[];
-  /** A market of the GP: its title, one of its cities, or a city and a state. Any of several values may match. */
+  /** A market of the GP: its title, one of its cities, or a city and a state. One matching value is enough. */
   market?: string | readonly string[];
   /** Maximum number of records on a page. */
   limit?: number;
@@ -945,11 +945,11 @@ export interface FetchGpAnswer {
 export interface FetchPrincipalsQuery {
   /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name?: string;
-  /** A tag, strategy or property type of the GP, as a whole value. Any of several values may match. */
+  /** A tag, strategy or property type of the GP, as a whole value. One matching value is enough. */
   tag?: string | readonly string[];
-  /** A theme of the GP, as a whole value. Any of several values may match. */
+  /** A theme of the GP, as a whole value. One matching value is enough. */
   theme?: string | readonly string[];
-  /** A market of the GP: its title, one of its cities, or a city and a state. Any of several values may match. */
+  /** A market of the GP: its title, one of its cities, or a city and a state. One matching value is enough. */
   market?: string | readonly string[];
   /** Maximum number of records on a page. */
   limit?: number;
@@ -1019,33 +1019,33 @@ export type GpSort =
 export interface ListGpsQuery {
   /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name?: string;
-  /** A market of the GP: its title, one of its cities, or a city and a state. Any of several values may match. */
+  /** A market of the GP: its title, one of its cities, or a city and a state. One matching value is enough. */
   market?: string | readonly string[];
-  /** A tag, strategy or property type of the GP, as a whole value. Any of several values may match. */
+  /** A tag, strategy or property type of the GP, as a whole value. One matching value is enough. */
   tag?: string | readonly string[];
-  /** A theme of the GP, as a whole value. Any of several values may match. */
+  /** A theme of the GP, as a whole value. One matching value is enough. */
   theme?: string | readonly string[];
-  /** How the GP invests. Any of several values may match. */
+  /** How the GP invests. One matching value is enough. */
   strategy?: Strategy | readonly Strategy[];
-  /** Property type the GP invests in. Any of several values may match. */
+  /** Property type the GP invests in. One matching value is enough. */
   property_type?: PropertyType | readonly PropertyType[];
-  /** City of the head office. Any of several values may match. */
+  /** City of the head office. One matching value is enough. */
   hq_city?: string | readonly string[];
-  /** State of the head office, two letters in the US. Any of several values may match. */
+  /** State of the head office, two letters in the US. One matching value is enough. */
   hq_state?: string | readonly string[];
-  /** Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. Any of several values may match. */
+  /** Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. One matching value is enough. */
   hq_country?: string | readonly string[];
-  /** Central Index Key (CIK) that the SEC assigns. Any of several values may match. */
+  /** Central Index Key (CIK) that the SEC assigns. One matching value is enough. */
   cik?: string | readonly string[];
-  /** Number in the Central Registration Depository (CRD) of FINRA. Any of several values may match. */
+  /** Number in the Central Registration Depository (CRD) of FINRA. One matching value is enough. */
   crd?: string | readonly string[];
-  /** Legal Entity Identifier (ISO 17442). Any of several values may match. */
+  /** Legal Entity Identifier (ISO 17442). One matching value is enough. */
   lei?: string | readonly string[];
-  /** Number that the SEC gives to an investment adviser, such as `801-12345`. Any of several values may match. */
+  /** Number that the SEC gives to an investment adviser, such as `801-12345`. One matching value is enough. */
   sec_number?: string | readonly string[];
-  /** File number of a Form D offering, such as `021-441122`. Any of several values may match. */
+  /** File number of a Form D offering, such as `021-441122`. One matching value is enough. */
   form_d_file?: string | readonly string[];
-  /** Number of a private fund in Form ADV, such as `805-1234567890`. Any of several values may match. */
+  /** Number of a private fund in Form ADV, such as `805-1234567890`. One matching value is enough. */
   adv_fund?: string | readonly string[];
   /** Assets under management, in whole US dollars. At least this number. */
   aum_usd_min?: number;
@@ -1063,17 +1063,17 @@ export interface ListGpsQuery {
   aum_as_of_from?: string;
   /** Date of `aum_usd`. On this day or before. */
   aum_as_of_to?: string;
-  /** For one signal of the GP: what happened. Any of several values may match. */
+  /** For one signal of the GP: what happened. One matching value is enough. */
   signal_type?: SignalType | readonly SignalType[];
   /** For one signal of the GP: date of the event, as precisely as known. On this day or later. */
   signal_date_from?: string;
   /** For one signal of the GP: date of the event, as precisely as known. On this day or before. */
   signal_date_to?: string;
-  /** Id of the record. Any of several values may match. */
+  /** Id of the record. One matching value is enough. */
   id?: string | readonly string[];
-  /** Name of the import that brought the record. Any of several values may match. */
+  /** Name of the import that brought the record. One matching value is enough. */
   source?: string | readonly string[];
-  /** What the record is based on. Any of several values may match. */
+  /** What the record is based on. One matching value is enough. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
   /** Confidence that the record is right, from 0 to 1. At least this number. */
   confidence_min?: number;
@@ -1119,25 +1119,25 @@ export interface ListPrincipalsQuery {
   gp_name?: string;
   /** Part of the name: all words must occur in it, as for `gp_name`. */
   name?: string;
-  /** Id of a GP that the record belongs to. Any of several values may match. */
+  /** Id of a GP that the record belongs to. One matching value is enough. */
   gp_id?: string | readonly string[];
-  /** A market of the GP: its title, one of its cities, or a city and a state. Any of several values may match. */
+  /** A market of the GP: its title, one of its cities, or a city and a state. One matching value is enough. */
   market?: string | readonly string[];
-  /** A tag, strategy or property type of the GP, as a whole value. Any of several values may match. */
+  /** A tag, strategy or property type of the GP, as a whole value. One matching value is enough. */
   tag?: string | readonly string[];
-  /** A theme of the GP, as a whole value. Any of several values may match. */
+  /** A theme of the GP, as a whole value. One matching value is enough. */
   theme?: string | readonly string[];
-  /** A role of the person. Any of several values may match. */
+  /** A role of the person. One matching value is enough. */
   role?: Role | readonly Role[];
-  /** City of the office. Any of several values may match. */
+  /** City of the office. One matching value is enough. */
   city?: string | readonly string[];
-  /** State of the office. Any of several values may match. */
+  /** State of the office. One matching value is enough. */
   state?: string | readonly string[];
-  /** Country of the office, normally an ISO 3166-1 alpha-2 code such as US. Any of several values may match. */
+  /** Country of the office, normally an ISO 3166-1 alpha-2 code such as US. One matching value is enough. */
   country?: string | readonly string[];
-  /** Share of the GP owned, in per cent. Any of several values may match. */
+  /** Share of the GP owned, in per cent. One matching value is enough. */
   ownership_band?: OwnershipBand | readonly OwnershipBand[];
-  /** Number in the Central Registration Depository (CRD) of FINRA. Any of several values may match. */
+  /** Number in the Central Registration Depository (CRD) of FINRA. One matching value is enough. */
   crd?: string | readonly string[];
   /** Date when the person started at the GP, as precisely as known. On this day or later. */
   start_date_from?: string;
@@ -1151,11 +1151,11 @@ export interface ListPrincipalsQuery {
   last_seen_date_from?: string;
   /** Date when the source last named the person. On this day or before. */
   last_seen_date_to?: string;
-  /** Id of the record. Any of several values may match. */
+  /** Id of the record. One matching value is enough. */
   id?: string | readonly string[];
-  /** Name of the import that brought the record. Any of several values may match. */
+  /** Name of the import that brought the record. One matching value is enough. */
   source?: string | readonly string[];
-  /** What the record is based on. Any of several values may match. */
+  /** What the record is based on. One matching value is enough. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
   /** Confidence that the record is right, from 0 to 1. At least this number. */
   confidence_min?: number;
@@ -1197,21 +1197,21 @@ export type SignalSort =
 export interface ListSignalsQuery {
   /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name?: string;
-  /** Id of a GP that the record belongs to. Any of several values may match. */
+  /** Id of a GP that the record belongs to. One matching value is enough. */
   gp_id?: string | readonly string[];
-  /** Id of a project that the signal concerns. Any of several values may match. */
+  /** Id of a project that the signal concerns. One matching value is enough. */
   project_id?: string | readonly string[];
   /** Whether the record belongs to a GP. */
   has_gp?: boolean;
-  /** What happened. Any of several values may match. */
+  /** What happened. One matching value is enough. */
   type?: SignalType | readonly SignalType[];
-  /** The market of the signal: its title, one of its cities, or a city and a state. Any of several values may match. */
+  /** The market of the signal: its title, one of its cities, or a city and a state. One matching value is enough. */
   market?: string | readonly string[];
-  /** A tag or property type of the signal, as a whole value. Any of several values may match. */
+  /** A tag or property type of the signal, as a whole value. One matching value is enough. */
   tag?: string | readonly string[];
-  /** A theme of the signal, as a whole value. Any of several values may match. */
+  /** A theme of the signal, as a whole value. One matching value is enough. */
   theme?: string | readonly string[];
-  /** Property type concerned. Any of several values may match. */
+  /** Property type concerned. One matching value is enough. */
   property_type?: PropertyType | readonly PropertyType[];
   /** Date of the event, as precisely as known. On this day or later. */
   date_from?: string;
@@ -1225,13 +1225,13 @@ export interface ListSignalsQuery {
   amount_usd_min?: number;
   /** Amount in whole US dollars; negative for a decrease. At most this number. */
   amount_usd_max?: number;
-  /** What `amount_usd` measures. Any of several values may match. */
+  /** What `amount_usd` measures. One matching value is enough. */
   amount_basis?: AmountBasis | readonly AmountBasis[];
-  /** Id of the record. Any of several values may match. */
+  /** Id of the record. One matching value is enough. */
   id?: string | readonly string[];
-  /** Name of the import that brought the record. Any of several values may match. */
+  /** Name of the import that brought the record. One matching value is enough. */
   source?: string | readonly string[];
-  /** What the record is based on. Any of several values may match. */
+  /** What the record is based on. One matching value is enough. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
   /** Confidence that the record is right, from 0 to 1. At least this number. */
   confidence_min?: number;
@@ -1287,39 +1287,39 @@ export interface ListProjectsQuery {
   gp_name?: string;
   /** Part of the name: all words must occur in it, as for `gp_name`. */
   name?: string;
-  /** Id of a GP that the record belongs to. Any of several values may match. */
+  /** Id of a GP that the record belongs to. One matching value is enough. */
   gp_id?: string | readonly string[];
   /** Whether the record belongs to a GP. */
   has_gp?: boolean;
-  /** Kind of project. Any of several values may match. */
+  /** Kind of project. One matching value is enough. */
   type?: ProjectType | readonly ProjectType[];
-  /** Status of the project. Any of several values may match. */
+  /** Status of the project. One matching value is enough. */
   status?: ProjectStatus | readonly ProjectStatus[];
-  /** Kind of property. Any of several values may match. */
+  /** Kind of property. One matching value is enough. */
   property_type?: PropertyType | readonly PropertyType[];
-  /** How the project is meant to earn money. Any of several values may match. */
+  /** How the project is meant to earn money. One matching value is enough. */
   strategy?: Strategy | readonly Strategy[];
-  /** The market of the project: its title, one of its cities, or a city and a state. Any of several values may match. */
+  /** The market of the project: its title, one of its cities, or a city and a state. One matching value is enough. */
   market?: string | readonly string[];
-  /** How `market` was determined. Any of several values may match. */
+  /** How `market` was determined. One matching value is enough. */
   market_basis?: MarketBasis | readonly MarketBasis[];
-  /** A tag, strategy or property type of the project, as a whole value. Any of several values may match. */
+  /** A tag, strategy or property type of the project, as a whole value. One matching value is enough. */
   tag?: string | readonly string[];
-  /** A theme of the project, as a whole value. Any of several values may match. */
+  /** A theme of the project, as a whole value. One matching value is enough. */
   theme?: string | readonly string[];
-  /** City of the project. Any of several values may match. */
+  /** City of the project. One matching value is enough. */
   city?: string | readonly string[];
-  /** State of the project, two letters in the US. Any of several values may match. */
+  /** State of the project, two letters in the US. One matching value is enough. */
   state?: string | readonly string[];
-  /** Postal code of the project. Any of several values may match. */
+  /** Postal code of the project. One matching value is enough. */
   zip?: string | readonly string[];
-  /** Country of the project, normally an ISO 3166-1 code such as US. Any of several values may match. */
+  /** Country of the project, normally an ISO 3166-1 code such as US. One matching value is enough. */
   country?: string | readonly string[];
-  /** Central Index Key (CIK) that the SEC assigns. Any of several values may match. */
+  /** Central Index Key (CIK) that the SEC assigns. One matching value is enough. */
   cik?: string | readonly string[];
-  /** File number of a Form D offering, such as `021-441122`. Any of several values may match. */
+  /** File number of a Form D offering, such as `021-441122`. One matching value is enough. */
   form_d_file?: string | readonly string[];
-  /** Number that HUD, the US housing department, gives to a low-income project. Any of several values may match. */
+  /** Number that HUD, the US housing department, gives to a low-income project. One matching value is enough. */
   hud_id?: string | readonly string[];
   /** Number of dwellings. At least this number. */
   units_min?: number;
@@ -1353,11 +1353,11 @@ export interface ListProjectsQuery {
   first_sale_date_from?: string;
   /** Date of the first sale of a share. On this day or before. */
   first_sale_date_to?: string;
-  /** Id of the record. Any of several values may match. */
+  /** Id of the record. One matching value is enough. */
   id?: string | readonly string[];
-  /** Name of the import that brought the record. Any of several values may match. */
+  /** Name of the import that brought the record. One matching value is enough. */
   source?: string | readonly string[];
-  /** What the record is based on. Any of several values may match. */
+  /** What the record is based on. One matching value is enough. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
   /** Confidence that the record is right, from 0 to 1. At least this number. */
   confidence_min?: number;
