@@ -621,11 +621,11 @@ class Project(TypedDict):
     # Status of the project.
     #
     # - `planned`: Announced, and not yet permitted or financed.
-    # - `raising`: Its capital is being raised; in records from filings, the latest filing reports the offering as partly unsold, or its total as indefinite.
+    # - `raising`: Its capital is being raised; in records from filings, the latest filing on one of its offerings reports an unsold amount or an indefinite total.
     # - `entitled`: Its use of the land is approved, and work has not begun.
     # - `under_construction`: Work on the site is in progress.
     # - `completed`: Construction or renovation is finished.
-    # - `closed`: The purchase or the offering is closed; in records from filings, the latest filing reports the offering as fully sold.
+    # - `closed`: The purchase or the offering is closed; in records from filings, all its offerings are reported as fully sold.
     # - `on_hold`: Work or planning has stopped for now.
     # - `cancelled`: The project was given up.
     # - `unknown`: The source does not say.
@@ -792,7 +792,7 @@ class Evidence(TypedDict):
     # - `named_sponsor`: A public register names the sponsor.
     # - `corrected`: The operator corrected what the source says.
     basis: ProvenanceBasis
-    # Confidence of the rule in this quotation, from 0 to 1.
+    # Confidence that the conclusion of the rule is right, from 0 to 1.
     confidence: float
     # Whether it was taken. Otherwise it was refused.
     taken: bool
@@ -1070,11 +1070,11 @@ class FetchGpQuery(TypedDict):
 
     # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: str
-    # A tag, strategy or property type of the GP, as a whole value. One matching value is enough.
+    # A tag, strategy or property type of the GP, as a whole value. Give several to match any of them.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the GP, as a whole value. One matching value is enough.
+    # A theme of the GP, as a whole value. Give several to match any of them.
     theme: NotRequired[str | Sequence[str]]
-    # A market of the GP: its title, one of its cities, or a city and a state. One matching value is enough.
+    # A market of the GP: its title, one of its cities, or a city and a state. Give several to match any of them.
     market: NotRequired[str | Sequence[str]]
     # Maximum number of records on a page.
     limit: NotRequired[int]
@@ -1087,11 +1087,11 @@ class FetchPrincipalsQuery(TypedDict):
 
     # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: NotRequired[str]
-    # A tag, strategy or property type of the GP, as a whole value. One matching value is enough.
+    # A tag, strategy or property type of the GP, as a whole value. Give several to match any of them.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the GP, as a whole value. One matching value is enough.
+    # A theme of the GP, as a whole value. Give several to match any of them.
     theme: NotRequired[str | Sequence[str]]
-    # A market of the GP: its title, one of its cities, or a city and a state. One matching value is enough.
+    # A market of the GP: its title, one of its cities, or a city and a state. Give several to match any of them.
     market: NotRequired[str | Sequence[str]]
     # Maximum number of records on a page.
     limit: NotRequired[int]
@@ -1144,33 +1144,33 @@ class ListGpsQuery(TypedDict):
 
     # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: NotRequired[str]
-    # A market of the GP: its title, one of its cities, or a city and a state. One matching value is enough.
+    # A market of the GP: its title, one of its cities, or a city and a state. Give several to match any of them.
     market: NotRequired[str | Sequence[str]]
-    # A tag, strategy or property type of the GP, as a whole value. One matching value is enough.
+    # A tag, strategy or property type of the GP, as a whole value. Give several to match any of them.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the GP, as a whole value. One matching value is enough.
+    # A theme of the GP, as a whole value. Give several to match any of them.
     theme: NotRequired[str | Sequence[str]]
-    # How the GP invests. One matching value is enough.
+    # How the GP invests. Give several to match any of them.
     strategy: NotRequired[Strategy | Sequence[Strategy]]
-    # Property type the GP invests in. One matching value is enough.
+    # Property type the GP invests in. Give several to match any of them.
     property_type: NotRequired[PropertyType | Sequence[PropertyType]]
-    # City of the head office. One matching value is enough.
+    # City of the head office. Give several to match any of them.
     hq_city: NotRequired[str | Sequence[str]]
-    # State of the head office, two letters in the US. One matching value is enough.
+    # State of the head office, two letters in the US. Give several to match any of them.
     hq_state: NotRequired[str | Sequence[str]]
-    # Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. One matching value is enough.
+    # Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. Give several to match any of them.
     hq_country: NotRequired[str | Sequence[str]]
-    # Central Index Key (CIK) that the SEC assigns. One matching value is enough.
+    # Central Index Key (CIK) that the SEC assigns. Give several to match any of them.
     cik: NotRequired[str | Sequence[str]]
-    # Number in the Central Registration Depository (CRD) of FINRA. One matching value is enough.
+    # Number in the Central Registration Depository (CRD) of FINRA. Give several to match any of them.
     crd: NotRequired[str | Sequence[str]]
-    # Legal Entity Identifier (ISO 17442). One matching value is enough.
+    # Legal Entity Identifier (ISO 17442). Give several to match any of them.
     lei: NotRequired[str | Sequence[str]]
-    # Number that the SEC gives to an investment adviser, such as `801-12345`. One matching value is enough.
+    # Number that the SEC gives to an investment adviser, such as `801-12345`. Give several to match any of them.
     sec_number: NotRequired[str | Sequence[str]]
-    # File number of a Form D offering, such as `021-441122`. One matching value is enough.
+    # File number of a Form D offering, such as `021-441122`. Give several to match any of them.
     form_d_file: NotRequired[str | Sequence[str]]
-    # Number of a private fund in Form ADV, such as `805-1234567890`. One matching value is enough.
+    # Number of a private fund in Form ADV, such as `805-1234567890`. Give several to match any of them.
     adv_fund: NotRequired[str | Sequence[str]]
     # Assets under management, in whole US dollars. At least this number.
     aum_usd_min: NotRequired[int]
@@ -1188,17 +1188,17 @@ class ListGpsQuery(TypedDict):
     aum_as_of_from: NotRequired[str]
     # Date of `aum_usd`. On this day or before.
     aum_as_of_to: NotRequired[str]
-    # For one signal of the GP: what happened. One matching value is enough.
+    # For one signal of the GP: what happened. Give several to match any of them.
     signal_type: NotRequired[SignalType | Sequence[SignalType]]
     # For one signal of the GP: date of the event, as precisely as known. On this day or later.
     signal_date_from: NotRequired[str]
     # For one signal of the GP: date of the event, as precisely as known. On this day or before.
     signal_date_to: NotRequired[str]
-    # Id of the record. One matching value is enough.
+    # Id of the record. Give several to match any of them.
     id: NotRequired[str | Sequence[str]]
-    # Name of the import that brought the record. One matching value is enough.
+    # Name of the import that brought the record. Give several to match any of them.
     source: NotRequired[str | Sequence[str]]
-    # What the record is based on. One matching value is enough.
+    # What the record is based on. Give several to match any of them.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
     # Confidence that the record is right, from 0 to 1. At least this number.
     confidence_min: NotRequired[float]
@@ -1239,25 +1239,25 @@ class ListPrincipalsQuery(TypedDict):
     gp_name: NotRequired[str]
     # Part of the name: all words must occur in it, as for `gp_name`.
     name: NotRequired[str]
-    # Id of a GP that the record belongs to. One matching value is enough.
+    # Id of a GP that the record belongs to. Give several to match any of them.
     gp_id: NotRequired[str | Sequence[str]]
-    # A market of the GP: its title, one of its cities, or a city and a state. One matching value is enough.
+    # A market of the GP: its title, one of its cities, or a city and a state. Give several to match any of them.
     market: NotRequired[str | Sequence[str]]
-    # A tag, strategy or property type of the GP, as a whole value. One matching value is enough.
+    # A tag, strategy or property type of the GP, as a whole value. Give several to match any of them.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the GP, as a whole value. One matching value is enough.
+    # A theme of the GP, as a whole value. Give several to match any of them.
     theme: NotRequired[str | Sequence[str]]
-    # A role of the person. One matching value is enough.
+    # A role of the person. Give several to match any of them.
     role: NotRequired[Role | Sequence[Role]]
-    # City of the office. One matching value is enough.
+    # City of the office. Give several to match any of them.
     city: NotRequired[str | Sequence[str]]
-    # State of the office. One matching value is enough.
+    # State of the office. Give several to match any of them.
     state: NotRequired[str | Sequence[str]]
-    # Country of the office, normally an ISO 3166-1 alpha-2 code such as US. One matching value is enough.
+    # Country of the office, normally an ISO 3166-1 alpha-2 code such as US. Give several to match any of them.
     country: NotRequired[str | Sequence[str]]
-    # Share of the GP owned, in per cent. One matching value is enough.
+    # Share of the GP owned, in per cent. Give several to match any of them.
     ownership_band: NotRequired[OwnershipBand | Sequence[OwnershipBand]]
-    # Number in the Central Registration Depository (CRD) of FINRA. One matching value is enough.
+    # Number in the Central Registration Depository (CRD) of FINRA. Give several to match any of them.
     crd: NotRequired[str | Sequence[str]]
     # Date when the person started at the GP, as precisely as known. On this day or later.
     start_date_from: NotRequired[str]
@@ -1271,11 +1271,11 @@ class ListPrincipalsQuery(TypedDict):
     last_seen_date_from: NotRequired[str]
     # Date when the source last named the person. On this day or before.
     last_seen_date_to: NotRequired[str]
-    # Id of the record. One matching value is enough.
+    # Id of the record. Give several to match any of them.
     id: NotRequired[str | Sequence[str]]
-    # Name of the import that brought the record. One matching value is enough.
+    # Name of the import that brought the record. Give several to match any of them.
     source: NotRequired[str | Sequence[str]]
-    # What the record is based on. One matching value is enough.
+    # What the record is based on. Give several to match any of them.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
     # Confidence that the record is right, from 0 to 1. At least this number.
     confidence_min: NotRequired[float]
@@ -1312,21 +1312,21 @@ class ListSignalsQuery(TypedDict):
 
     # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: NotRequired[str]
-    # Id of a GP that the record belongs to. One matching value is enough.
+    # Id of a GP that the record belongs to. Give several to match any of them.
     gp_id: NotRequired[str | Sequence[str]]
-    # Id of a project that the signal concerns. One matching value is enough.
+    # Id of a project that the signal concerns. Give several to match any of them.
     project_id: NotRequired[str | Sequence[str]]
     # Whether the record belongs to a GP.
     has_gp: NotRequired[bool]
-    # What happened. One matching value is enough.
+    # What happened. Give several to match any of them.
     type: NotRequired[SignalType | Sequence[SignalType]]
-    # The market of the signal: its title, one of its cities, or a city and a state. One matching value is enough.
+    # The market of the signal: its title, one of its cities, or a city and a state. Give several to match any of them.
     market: NotRequired[str | Sequence[str]]
-    # A tag or property type of the signal, as a whole value. One matching value is enough.
+    # A tag or property type of the signal, as a whole value. Give several to match any of them.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the signal, as a whole value. One matching value is enough.
+    # A theme of the signal, as a whole value. Give several to match any of them.
     theme: NotRequired[str | Sequence[str]]
-    # Property type concerned. One matching value is enough.
+    # Property type concerned. Give several to match any of them.
     property_type: NotRequired[PropertyType | Sequence[PropertyType]]
     # Date of the event, as precisely as known. On this day or later.
     date_from: NotRequired[str]
@@ -1340,13 +1340,13 @@ class ListSignalsQuery(TypedDict):
     amount_usd_min: NotRequired[int]
     # Amount in whole US dollars; negative for a decrease. At most this number.
     amount_usd_max: NotRequired[int]
-    # What `amount_usd` measures. One matching value is enough.
+    # What `amount_usd` measures. Give several to match any of them.
     amount_basis: NotRequired[AmountBasis | Sequence[AmountBasis]]
-    # Id of the record. One matching value is enough.
+    # Id of the record. Give several to match any of them.
     id: NotRequired[str | Sequence[str]]
-    # Name of the import that brought the record. One matching value is enough.
+    # Name of the import that brought the record. Give several to match any of them.
     source: NotRequired[str | Sequence[str]]
-    # What the record is based on. One matching value is enough.
+    # What the record is based on. Give several to match any of them.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
     # Confidence that the record is right, from 0 to 1. At least this number.
     confidence_min: NotRequired[float]
@@ -1397,39 +1397,39 @@ class ListProjectsQuery(TypedDict):
     gp_name: NotRequired[str]
     # Part of the name: all words must occur in it, as for `gp_name`.
     name: NotRequired[str]
-    # Id of a GP that the record belongs to. One matching value is enough.
+    # Id of a GP that the record belongs to. Give several to match any of them.
     gp_id: NotRequired[str | Sequence[str]]
     # Whether the record belongs to a GP.
     has_gp: NotRequired[bool]
-    # Kind of project. One matching value is enough.
+    # Kind of project. Give several to match any of them.
     type: NotRequired[ProjectType | Sequence[ProjectType]]
-    # Status of the project. One matching value is enough.
+    # Status of the project. Give several to match any of them.
     status: NotRequired[ProjectStatus | Sequence[ProjectStatus]]
-    # Kind of property. One matching value is enough.
+    # Kind of property. Give several to match any of them.
     property_type: NotRequired[PropertyType | Sequence[PropertyType]]
-    # How the project is meant to earn money. One matching value is enough.
+    # How the project is meant to earn money. Give several to match any of them.
     strategy: NotRequired[Strategy | Sequence[Strategy]]
-    # The market of the project: its title, one of its cities, or a city and a state. One matching value is enough.
+    # The market of the project: its title, one of its cities, or a city and a state. Give several to match any of them.
     market: NotRequired[str | Sequence[str]]
-    # How `market` was determined. One matching value is enough.
+    # How `market` was determined. Give several to match any of them.
     market_basis: NotRequired[MarketBasis | Sequence[MarketBasis]]
-    # A tag, strategy or property type of the project, as a whole value. One matching value is enough.
+    # A tag, strategy or property type of the project, as a whole value. Give several to match any of them.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the project, as a whole value. One matching value is enough.
+    # A theme of the project, as a whole value. Give several to match any of them.
     theme: NotRequired[str | Sequence[str]]
-    # City of the project. One matching value is enough.
+    # City of the project. Give several to match any of them.
     city: NotRequired[str | Sequence[str]]
-    # State of the project, two letters in the US. One matching value is enough.
+    # State of the project, two letters in the US. Give several to match any of them.
     state: NotRequired[str | Sequence[str]]
-    # Postal code of the project. One matching value is enough.
+    # Postal code of the project. Give several to match any of them.
     zip: NotRequired[str | Sequence[str]]
-    # Country of the project, normally an ISO 3166-1 code such as US. One matching value is enough.
+    # Country of the project, normally an ISO 3166-1 code such as US. Give several to match any of them.
     country: NotRequired[str | Sequence[str]]
-    # Central Index Key (CIK) that the SEC assigns. One matching value is enough.
+    # Central Index Key (CIK) that the SEC assigns. Give several to match any of them.
     cik: NotRequired[str | Sequence[str]]
-    # File number of a Form D offering, such as `021-441122`. One matching value is enough.
+    # File number of a Form D offering, such as `021-441122`. Give several to match any of them.
     form_d_file: NotRequired[str | Sequence[str]]
-    # Number that HUD, the US housing department, gives to a low-income project. One matching value is enough.
+    # Number that HUD, the US housing department, gives to a low-income project. Give several to match any of them.
     hud_id: NotRequired[str | Sequence[str]]
     # Number of dwellings. At least this number.
     units_min: NotRequired[int]
@@ -1463,11 +1463,11 @@ class ListProjectsQuery(TypedDict):
     first_sale_date_from: NotRequired[str]
     # Date of the first sale of a share. On this day or before.
     first_sale_date_to: NotRequired[str]
-    # Id of the record. One matching value is enough.
+    # Id of the record. Give several to match any of them.
     id: NotRequired[str | Sequence[str]]
-    # Name of the import that brought the record. One matching value is enough.
+    # Name of the import that brought the record. Give several to match any of them.
     source: NotRequired[str | Sequence[str]]
-    # What the record is based on. One matching value is enough.
+    # What the record is based on. Give several to match any of them.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
     # Confidence that the record is right, from 0 to 1. At least this number.
     confidence_min: NotRequired[float]

@@ -62,7 +62,7 @@ export const declared = (
 
 /** Returns a filter that takes several values, one of which is enough. */
 export const repeated = (condition: string, meaning: string, more: Partial<DeclaredFilter> = {}) =>
-  declared(condition, `${meaning} One matching value is enough.`, {
+  declared(condition, `${meaning} Give several to match any of them.`, {
     about: meaning,
     valuesMax: parameterBounds.valuesMax,
     ...more,

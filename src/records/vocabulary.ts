@@ -50,12 +50,12 @@ export const closedLists = {
   projectStatuses: {
     planned: "Announced, and not yet permitted or financed.",
     raising:
-      "Its capital is being raised; in records from filings, the latest filing reports the offering as partly unsold, or its total as indefinite.",
+      "Its capital is being raised; in records from filings, the latest filing on one of its offerings reports an unsold amount or an indefinite total.",
     entitled: "Its use of the land is approved, and work has not begun.",
     under_construction: "Work on the site is in progress.",
     completed: "Construction or renovation is finished.",
     closed:
-      "The purchase or the offering is closed; in records from filings, the latest filing reports the offering as fully sold.",
+      "The purchase or the offering is closed; in records from filings, all its offerings are reported as fully sold.",
     on_hold: "Work or planning has stopped for now.",
     cancelled: "The project was given up.",
     unknown: "The source does not say.",

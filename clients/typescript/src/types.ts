@@ -466,11 +466,11 @@ export interface Project {
    * Status of the project.
    *
    * - `planned`: Announced, and not yet permitted or financed.
-   * - `raising`: Its capital is being raised; in records from filings, the latest filing reports the offering as partly unsold, or its total as indefinite.
+   * - `raising`: Its capital is being raised; in records from filings, the latest filing on one of its offerings reports an unsold amount or an indefinite total.
    * - `entitled`: Its use of the land is approved, and work has not begun.
    * - `under_construction`: Work on the site is in progress.
    * - `completed`: Construction or renovation is finished.
-   * - `closed`: The purchase or the offering is closed; in records from filings, the latest filing reports the offering as fully sold.
+   * - `closed`: The purchase or the offering is closed; in records from filings, all its offerings are reported as fully sold.
    * - `on_hold`: Work or planning has stopped for now.
    * - `cancelled`: The project was given up.
    * - `unknown`: The source does not say.
@@ -643,7 +643,7 @@ export interface Evidence {
    * - `corrected`: The operator corrected what the source says.
    */
   basis: ProvenanceBasis;
-  /** Confidence of the rule in this quotation, from 0 to 1. */
+  /** Confidence that the conclusion of the rule is right, from 0 to 1. */
   confidence: number;
   /** Whether it was taken. Otherwise it was refused. */
   taken: boolean;
@@ -922,11 +922,11 @@ export interface Problem {
 export interface FetchGpQuery {
   /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name: string;
-  /** A tag, strategy or property type of the GP, as a whole value. One matching value is enough. */
+  /** A tag, strategy or property type of the GP, as a whole value. Give several to match any of them. */
   tag?: string | readonly string[];
-  /** A theme of the GP, as a whole value. One matching value is enough. */
+  /** A theme of the GP, as a whole value. Give several to match any of them. */
   theme?: string | readonly string[];
-  /** A market of the GP: its title, one of its cities, or a city and a state. One matching value is enough. */
+  /** A market of the GP: its title, one of its cities, or a city and a state. Give several to match any of them. */
   market?: string | readonly string[];
   /** Maximum number of records on a page. */
   limit?: number;
@@ -945,11 +945,11 @@ export interface FetchGpAnswer {
 export interface FetchPrincipalsQuery {
   /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name?: string;
-  /** A tag, strategy or property type of the GP, as a whole value. One matching value is enough. */
+  /** A tag, strategy or property type of the GP, as a whole value. Give several to match any of them. */
   tag?: string | readonly string[];
-  /** A theme of the GP, as a whole value. One matching value is enough. */
+  /** A theme of the GP, as a whole value. Give several to match any of them. */
   theme?: string | readonly string[];
-  /** A market of the GP: its title, one of its cities, or a city and a state. One matching value is enough. */
+  /** A market of the GP: its title, one of its cities, or a city and a state. Give several to match any of them. */
   market?: string | readonly string[];
   /** Maximum number of records on a page. */
   limit?: number;
@@ -1019,33 +1019,33 @@ export type GpSort =
 export interface ListGpsQuery {
   /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name?: string;
-  /** A market of the GP: its title, one of its cities, or a city and a state. One matching value is enough. */
+  /** A market of the GP: its title, one of its cities, or a city and a state. Give several to match any of them. */
   market?: string | readonly string[];
-  /** A tag, strategy or property type of the GP, as a whole value. One matching value is enough. */
+  /** A tag, strategy or property type of the GP, as a whole value. Give several to match any of them. */
   tag?: string | readonly string[];
-  /** A theme of the GP, as a whole value. One matching value is enough. */
+  /** A theme of the GP, as a whole value. Give several to match any of them. */
   theme?: string | readonly string[];
-  /** How the GP invests. One matching value is enough. */
+  /** How the GP invests. Give several to match any of them. */
   strategy?: Strategy | readonly Strategy[];
-  /** Property type the GP invests in. One matching value is enough. */
+  /** Property type the GP invests in. Give several to match any of them. */
   property_type?: PropertyType | readonly PropertyType[];
-  /** City of the head office. One matching value is enough. */
+  /** City of the head office. Give several to match any of them. */
   hq_city?: string | readonly string[];
-  /** State of the head office, two letters in the US. One matching value is enough. */
+  /** State of the head office, two letters in the US. Give several to match any of them. */
   hq_state?: string | readonly string[];
-  /** Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. One matching value is enough. */
+  /** Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. Give several to match any of them. */
   hq_country?: string | readonly string[];
-  /** Central Index Key (CIK) that the SEC assigns. One matching value is enough. */
+  /** Central Index Key (CIK) that the SEC assigns. Give several to match any of them. */
   cik?: string | readonly string[];
-  /** Number in the Central Registration Depository (CRD) of FINRA. One matching value is enough. */
+  /** Number in the Central Registration Depository (CRD) of FINRA. Give several to match any of them. */
   crd?: string | readonly string[];
-  /** Legal Entity Identifier (ISO 17442). One matching value is enough. */
+  /** Legal Entity Identifier (ISO 17442). Give several to match any of them. */
   lei?: string | readonly string[];
-  /** Number that the SEC gives to an investment adviser, such as `801-12345`. One matching value is enough. */
+  /** Number that the SEC gives to an investment adviser, such as `801-12345`. Give several to match any of them. */
   sec_number?: string | readonly string[];
-  /** File number of a Form D offering, such as `021-441122`. One matching value is enough. */
+  /** File number of a Form D offering, such as `021-441122`. Give several to match any of them. */
   form_d_file?: string | readonly string[];
-  /** Number of a private fund in Form ADV, such as `805-1234567890`. One matching value is enough. */
+  /** Number of a private fund in Form ADV, such as `805-1234567890`. Give several to match any of them. */
   adv_fund?: string | readonly string[];
   /** Assets under management, in whole US dollars. At least this number. */
   aum_usd_min?: number;
@@ -1063,17 +1063,17 @@ export interface ListGpsQuery {
   aum_as_of_from?: string;
   /** Date of `aum_usd`. On this day or before. */
   aum_as_of_to?: string;
-  /** For one signal of the GP: what happened. One matching value is enough. */
+  /** For one signal of the GP: what happened. Give several to match any of them. */
   signal_type?: SignalType | readonly SignalType[];
   /** For one signal of the GP: date of the event, as precisely as known. On this day or later. */
   signal_date_from?: string;
   /** For one signal of the GP: date of the event, as precisely as known. On this day or before. */
   signal_date_to?: string;
-  /** Id of the record. One matching value is enough. */
+  /** Id of the record. Give several to match any of them. */
   id?: string | readonly string[];
-  /** Name of the import that brought the record. One matching value is enough. */
+  /** Name of the import that brought the record. Give several to match any of them. */
   source?: string | readonly string[];
-  /** What the record is based on. One matching value is enough. */
+  /** What the record is based on. Give several to match any of them. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
   /** Confidence that the record is right, from 0 to 1. At least this number. */
   confidence_min?: number;
@@ -1119,25 +1119,25 @@ export interface ListPrincipalsQuery {
   gp_name?: string;
   /** Part of the name: all words must occur in it, as for `gp_name`. */
   name?: string;
-  /** Id of a GP that the record belongs to. One matching value is enough. */
+  /** Id of a GP that the record belongs to. Give several to match any of them. */
   gp_id?: string | readonly string[];
-  /** A market of the GP: its title, one of its cities, or a city and a state. One matching value is enough. */
+  /** A market of the GP: its title, one of its cities, or a city and a state. Give several to match any of them. */
   market?: string | readonly string[];
-  /** A tag, strategy or property type of the GP, as a whole value. One matching value is enough. */
+  /** A tag, strategy or property type of the GP, as a whole value. Give several to match any of them. */
   tag?: string | readonly string[];
-  /** A theme of the GP, as a whole value. One matching value is enough. */
+  /** A theme of the GP, as a whole value. Give several to match any of them. */
   theme?: string | readonly string[];
-  /** A role of the person. One matching value is enough. */
+  /** A role of the person. Give several to match any of them. */
   role?: Role | readonly Role[];
-  /** City of the office. One matching value is enough. */
+  /** City of the office. Give several to match any of them. */
   city?: string | readonly string[];
-  /** State of the office. One matching value is enough. */
+  /** State of the office. Give several to match any of them. */
   state?: string | readonly string[];
-  /** Country of the office, normally an ISO 3166-1 alpha-2 code such as US. One matching value is enough. */
+  /** Country of the office, normally an ISO 3166-1 alpha-2 code such as US. Give several to match any of them. */
   country?: string | readonly string[];
-  /** Share of the GP owned, in per cent. One matching value is enough. */
+  /** Share of the GP owned, in per cent. Give several to match any of them. */
   ownership_band?: OwnershipBand | readonly OwnershipBand[];
-  /** Number in the Central Registration Depository (CRD) of FINRA. One matching value is enough. */
+  /** Number in the Central Registration Depository (CRD) of FINRA. Give several to match any of them. */
   crd?: string | readonly string[];
   /** Date when the person started at the GP, as precisely as known. On this day or later. */
   start_date_from?: string;
@@ -1151,11 +1151,11 @@ export interface ListPrincipalsQuery {
   last_seen_date_from?: string;
   /** Date when the source last named the person. On this day or before. */
   last_seen_date_to?: string;
-  /** Id of the record. One matching value is enough. */
+  /** Id of the record. Give several to match any of them. */
   id?: string | readonly string[];
-  /** Name of the import that brought the record. One matching value is enough. */
+  /** Name of the import that brought the record. Give several to match any of them. */
   source?: string | readonly string[];
-  /** What the record is based on. One matching value is enough. */
+  /** What the record is based on. Give several to match any of them. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
   /** Confidence that the record is right, from 0 to 1. At least this number. */
   confidence_min?: number;
@@ -1197,21 +1197,21 @@ export type SignalSort =
 export interface ListSignalsQuery {
   /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name?: string;
-  /** Id of a GP that the record belongs to. One matching value is enough. */
+  /** Id of a GP that the record belongs to. Give several to match any of them. */
   gp_id?: string | readonly string[];
-  /** Id of a project that the signal concerns. One matching value is enough. */
+  /** Id of a project that the signal concerns. Give several to match any of them. */
   project_id?: string | readonly string[];
   /** Whether the record belongs to a GP. */
   has_gp?: boolean;
-  /** What happened. One matching value is enough. */
+  /** What happened. Give several to match any of them. */
   type?: SignalType | readonly SignalType[];
-  /** The market of the signal: its title, one of its cities, or a city and a state. One matching value is enough. */
+  /** The market of the signal: its title, one of its cities, or a city and a state. Give several to match any of them. */
   market?: string | readonly string[];
-  /** A tag or property type of the signal, as a whole value. One matching value is enough. */
+  /** A tag or property type of the signal, as a whole value. Give several to match any of them. */
   tag?: string | readonly string[];
-  /** A theme of the signal, as a whole value. One matching value is enough. */
+  /** A theme of the signal, as a whole value. Give several to match any of them. */
   theme?: string | readonly string[];
-  /** Property type concerned. One matching value is enough. */
+  /** Property type concerned. Give several to match any of them. */
   property_type?: PropertyType | readonly PropertyType[];
   /** Date of the event, as precisely as known. On this day or later. */
   date_from?: string;
@@ -1225,13 +1225,13 @@ export interface ListSignalsQuery {
   amount_usd_min?: number;
   /** Amount in whole US dollars; negative for a decrease. At most this number. */
   amount_usd_max?: number;
-  /** What `amount_usd` measures. One matching value is enough. */
+  /** What `amount_usd` measures. Give several to match any of them. */
   amount_basis?: AmountBasis | readonly AmountBasis[];
-  /** Id of the record. One matching value is enough. */
+  /** Id of the record. Give several to match any of them. */
   id?: string | readonly string[];
-  /** Name of the import that brought the record. One matching value is enough. */
+  /** Name of the import that brought the record. Give several to match any of them. */
   source?: string | readonly string[];
-  /** What the record is based on. One matching value is enough. */
+  /** What the record is based on. Give several to match any of them. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
   /** Confidence that the record is right, from 0 to 1. At least this number. */
   confidence_min?: number;
@@ -1287,39 +1287,39 @@ export interface ListProjectsQuery {
   gp_name?: string;
   /** Part of the name: all words must occur in it, as for `gp_name`. */
   name?: string;
-  /** Id of a GP that the record belongs to. One matching value is enough. */
+  /** Id of a GP that the record belongs to. Give several to match any of them. */
   gp_id?: string | readonly string[];
   /** Whether the record belongs to a GP. */
   has_gp?: boolean;
-  /** Kind of project. One matching value is enough. */
+  /** Kind of project. Give several to match any of them. */
   type?: ProjectType | readonly ProjectType[];
-  /** Status of the project. One matching value is enough. */
+  /** Status of the project. Give several to match any of them. */
   status?: ProjectStatus | readonly ProjectStatus[];
-  /** Kind of property. One matching value is enough. */
+  /** Kind of property. Give several to match any of them. */
   property_type?: PropertyType | readonly PropertyType[];
-  /** How the project is meant to earn money. One matching value is enough. */
+  /** How the project is meant to earn money. Give several to match any of them. */
   strategy?: Strategy | readonly Strategy[];
-  /** The market of the project: its title, one of its cities, or a city and a state. One matching value is enough. */
+  /** The market of the project: its title, one of its cities, or a city and a state. Give several to match any of them. */
   market?: string | readonly string[];
-  /** How `market` was determined. One matching value is enough. */
+  /** How `market` was determined. Give several to match any of them. */
   market_basis?: MarketBasis | readonly MarketBasis[];
-  /** A tag, strategy or property type of the project, as a whole value. One matching value is enough. */
+  /** A tag, strategy or property type of the project, as a whole value. Give several to match any of them. */
   tag?: string | readonly string[];
-  /** A theme of the project, as a whole value. One matching value is enough. */
+  /** A theme of the project, as a whole value. Give several to match any of them. */
   theme?: string | readonly string[];
-  /** City of the project. One matching value is enough. */
+  /** City of the project. Give several to match any of them. */
   city?: string | readonly string[];
-  /** State of the project, two letters in the US. One matching value is enough. */
+  /** State of the project, two letters in the US. Give several to match any of them. */
   state?: string | readonly string[];
-  /** Postal code of the project. One matching value is enough. */
+  /** Postal code of the project. Give several to match any of them. */
   zip?: string | readonly string[];
-  /** Country of the project, normally an ISO 3166-1 code such as US. One matching value is enough. */
+  /** Country of the project, normally an ISO 3166-1 code such as US. Give several to match any of them. */
   country?: string | readonly string[];
-  /** Central Index Key (CIK) that the SEC assigns. One matching value is enough. */
+  /** Central Index Key (CIK) that the SEC assigns. Give several to match any of them. */
   cik?: string | readonly string[];
-  /** File number of a Form D offering, such as `021-441122`. One matching value is enough. */
+  /** File number of a Form D offering, such as `021-441122`. Give several to match any of them. */
   form_d_file?: string | readonly string[];
-  /** Number that HUD, the US housing department, gives to a low-income project. One matching value is enough. */
+  /** Number that HUD, the US housing department, gives to a low-income project. Give several to match any of them. */
   hud_id?: string | readonly string[];
   /** Number of dwellings. At least this number. */
   units_min?: number;
@@ -1353,11 +1353,11 @@ export interface ListProjectsQuery {
   first_sale_date_from?: string;
   /** Date of the first sale of a share. On this day or before. */
   first_sale_date_to?: string;
-  /** Id of the record. One matching value is enough. */
+  /** Id of the record. Give several to match any of them. */
   id?: string | readonly string[];
-  /** Name of the import that brought the record. One matching value is enough. */
+  /** Name of the import that brought the record. Give several to match any of them. */
   source?: string | readonly string[];
-  /** What the record is based on. One matching value is enough. */
+  /** What the record is based on. Give several to match any of them. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
   /** Confidence that the record is right, from 0 to 1. At least this number. */
   confidence_min?: number;
