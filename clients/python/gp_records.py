@@ -792,7 +792,7 @@ class Evidence(TypedDict):
     # - `named_sponsor`: A public register names the sponsor.
     # - `corrected`: The operator corrected what the source says.
     basis: ProvenanceBasis
-    # Confidence that the conclusion of the rule is right, from 0 to 1.
+    # How far `basis` can be trusted for this quotation, from 0 to 1.
     confidence: float
     # Whether it was taken. Otherwise it was refused.
     taken: bool
@@ -1070,11 +1070,11 @@ class FetchGpQuery(TypedDict):
 
     # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: str
-    # A tag, strategy or property type of the GP, as a whole value. Give several to match any of them.
+    # A tag, strategy or property type of the GP, as a whole value. Give several values to match any.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the GP, as a whole value. Give several to match any of them.
+    # A theme of the GP, as a whole value. Give several values to match any.
     theme: NotRequired[str | Sequence[str]]
-    # A market of the GP: its title, one of its cities, or a city and a state. Give several to match any of them.
+    # A market of the GP: its title, one of its cities, or a city and a state. Give several values to match any.
     market: NotRequired[str | Sequence[str]]
     # Maximum number of records on a page.
     limit: NotRequired[int]
@@ -1087,11 +1087,11 @@ class FetchPrincipalsQuery(TypedDict):
 
     # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: NotRequired[str]
-    # A tag, strategy or property type of the GP, as a whole value. Give several to match any of them.
+    # A tag, strategy or property type of the GP, as a whole value. Give several values to match any.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the GP, as a whole value. Give several to match any of them.
+    # A theme of the GP, as a whole value. Give several values to match any.
     theme: NotRequired[str | Sequence[str]]
-    # A market of the GP: its title, one of its cities, or a city and a state. Give several to match any of them.
+    # A market of the GP: its title, one of its cities, or a city and a state. Give several values to match any.
     market: NotRequired[str | Sequence[str]]
     # Maximum number of records on a page.
     limit: NotRequired[int]
@@ -1144,33 +1144,33 @@ class ListGpsQuery(TypedDict):
 
     # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: NotRequired[str]
-    # A market of the GP: its title, one of its cities, or a city and a state. Give several to match any of them.
+    # A market of the GP: its title, one of its cities, or a city and a state. Give several values to match any.
     market: NotRequired[str | Sequence[str]]
-    # A tag, strategy or property type of the GP, as a whole value. Give several to match any of them.
+    # A tag, strategy or property type of the GP, as a whole value. Give several values to match any.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the GP, as a whole value. Give several to match any of them.
+    # A theme of the GP, as a whole value. Give several values to match any.
     theme: NotRequired[str | Sequence[str]]
-    # How the GP invests. Give several to match any of them.
+    # How the GP invests. Give several values to match any.
     strategy: NotRequired[Strategy | Sequence[Strategy]]
-    # Property type the GP invests in. Give several to match any of them.
+    # Property type the GP invests in. Give several values to match any.
     property_type: NotRequired[PropertyType | Sequence[PropertyType]]
-    # City of the head office. Give several to match any of them.
+    # City of the head office. Give several values to match any.
     hq_city: NotRequired[str | Sequence[str]]
-    # State of the head office, two letters in the US. Give several to match any of them.
+    # State of the head office, two letters in the US. Give several values to match any.
     hq_state: NotRequired[str | Sequence[str]]
-    # Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. Give several to match any of them.
+    # Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. Give several values to match any.
     hq_country: NotRequired[str | Sequence[str]]
-    # Central Index Key (CIK) that the SEC assigns. Give several to match any of them.
+    # Central Index Key (CIK) that the SEC assigns. Give several values to match any.
     cik: NotRequired[str | Sequence[str]]
-    # Number in the Central Registration Depository (CRD) of FINRA. Give several to match any of them.
+    # Number in the Central Registration Depository (CRD) of FINRA. Give several values to match any.
     crd: NotRequired[str | Sequence[str]]
-    # Legal Entity Identifier (ISO 17442). Give several to match any of them.
+    # Legal Entity Identifier (ISO 17442). Give several values to match any.
     lei: NotRequired[str | Sequence[str]]
-    # Number that the SEC gives to an investment adviser, such as `801-12345`. Give several to match any of them.
+    # Number that the SEC gives to an investment adviser, such as `801-12345`. Give several values to match any.
     sec_number: NotRequired[str | Sequence[str]]
-    # File number of a Form D offering, such as `021-441122`. Give several to match any of them.
+    # File number of a Form D offering, such as `021-441122`. Give several values to match any.
     form_d_file: NotRequired[str | Sequence[str]]
-    # Number of a private fund in Form ADV, such as `805-1234567890`. Give several to match any of them.
+    # Number of a private fund in Form ADV, such as `805-1234567890`. Give several values to match any.
     adv_fund: NotRequired[str | Sequence[str]]
     # Assets under management, in whole US dollars. At least this number.
     aum_usd_min: NotRequired[int]
@@ -1188,17 +1188,17 @@ class ListGpsQuery(TypedDict):
     aum_as_of_from: NotRequired[str]
     # Date of `aum_usd`. On this day or before.
     aum_as_of_to: NotRequired[str]
-    # For one signal of the GP: what happened. Give several to match any of them.
+    # For one signal of the GP: what happened. Give several values to match any.
     signal_type: NotRequired[SignalType | Sequence[SignalType]]
     # For one signal of the GP: date of the event, as precisely as known. On this day or later.
     signal_date_from: NotRequired[str]
     # For one signal of the GP: date of the event, as precisely as known. On this day or before.
     signal_date_to: NotRequired[str]
-    # Id of the record. Give several to match any of them.
+    # Id of the record. Give several values to match any.
     id: NotRequired[str | Sequence[str]]
-    # Name of the import that brought the record. Give several to match any of them.
+    # Name of the import that brought the record. Give several values to match any.
     source: NotRequired[str | Sequence[str]]
-    # What the record is based on. Give several to match any of them.
+    # What the record is based on. Give several values to match any.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
     # Confidence that the record is right, from 0 to 1. At least this number.
     confidence_min: NotRequired[float]
@@ -1239,25 +1239,25 @@ class ListPrincipalsQuery(TypedDict):
     gp_name: NotRequired[str]
     # Part of the name: all words must occur in it, as for `gp_name`.
     name: NotRequired[str]
-    # Id of a GP that the record belongs to. Give several to match any of them.
+    # Id of a GP that the record belongs to. Give several values to match any.
     gp_id: NotRequired[str | Sequence[str]]
-    # A market of the GP: its title, one of its cities, or a city and a state. Give several to match any of them.
+    # A market of the GP: its title, one of its cities, or a city and a state. Give several values to match any.
     market: NotRequired[str | Sequence[str]]
-    # A tag, strategy or property type of the GP, as a whole value. Give several to match any of them.
+    # A tag, strategy or property type of the GP, as a whole value. Give several values to match any.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the GP, as a whole value. Give several to match any of them.
+    # A theme of the GP, as a whole value. Give several values to match any.
     theme: NotRequired[str | Sequence[str]]
-    # A role of the person. Give several to match any of them.
+    # A role of the person. Give several values to match any.
     role: NotRequired[Role | Sequence[Role]]
-    # City of the office. Give several to match any of them.
+    # City of the office. Give several values to match any.
     city: NotRequired[str | Sequence[str]]
-    # State of the office. Give several to match any of them.
+    # State of the office. Give several values to match any.
     state: NotRequired[str | Sequence[str]]
-    # Country of the office, normally an ISO 3166-1 alpha-2 code such as US. Give several to match any of them.
+    # Country of the office, normally an ISO 3166-1 alpha-2 code such as US. Give several values to match any.
     country: NotRequired[str | Sequence[str]]
-    # Share of the GP owned, in per cent. Give several to match any of them.
+    # Share of the GP owned, in per cent. Give several values to match any.
     ownership_band: NotRequired[OwnershipBand | Sequence[OwnershipBand]]
-    # Number in the Central Registration Depository (CRD) of FINRA. Give several to match any of them.
+    # Number in the Central Registration Depository (CRD) of FINRA. Give several values to match any.
     crd: NotRequired[str | Sequence[str]]
     # Date when the person started at the GP, as precisely as known. On this day or later.
     start_date_from: NotRequired[str]
@@ -1271,11 +1271,11 @@ class ListPrincipalsQuery(TypedDict):
     last_seen_date_from: NotRequired[str]
     # Date when the source last named the person. On this day or before.
     last_seen_date_to: NotRequired[str]
-    # Id of the record. Give several to match any of them.
+    # Id of the record. Give several values to match any.
     id: NotRequired[str | Sequence[str]]
-    # Name of the import that brought the record. Give several to match any of them.
+    # Name of the import that brought the record. Give several values to match any.
     source: NotRequired[str | Sequence[str]]
-    # What the record is based on. Give several to match any of them.
+    # What the record is based on. Give several values to match any.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
     # Confidence that the record is right, from 0 to 1. At least this number.
     confidence_min: NotRequired[float]
@@ -1312,21 +1312,21 @@ class ListSignalsQuery(TypedDict):
 
     # Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP.
     gp_name: NotRequired[str]
-    # Id of a GP that the record belongs to. Give several to match any of them.
+    # Id of a GP that the record belongs to. Give several values to match any.
     gp_id: NotRequired[str | Sequence[str]]
-    # Id of a project that the signal concerns. Give several to match any of them.
+    # Id of a project that the signal concerns. Give several values to match any.
     project_id: NotRequired[str | Sequence[str]]
     # Whether the record belongs to a GP.
     has_gp: NotRequired[bool]
-    # What happened. Give several to match any of them.
+    # What happened. Give several values to match any.
     type: NotRequired[SignalType | Sequence[SignalType]]
-    # The market of the signal: its title, one of its cities, or a city and a state. Give several to match any of them.
+    # The market of the signal: its title, one of its cities, or a city and a state. Give several values to match any.
     market: NotRequired[str | Sequence[str]]
-    # A tag or property type of the signal, as a whole value. Give several to match any of them.
+    # A tag or property type of the signal, as a whole value. Give several values to match any.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the signal, as a whole value. Give several to match any of them.
+    # A theme of the signal, as a whole value. Give several values to match any.
     theme: NotRequired[str | Sequence[str]]
-    # Property type concerned. Give several to match any of them.
+    # Property type concerned. Give several values to match any.
     property_type: NotRequired[PropertyType | Sequence[PropertyType]]
     # Date of the event, as precisely as known. On this day or later.
     date_from: NotRequired[str]
@@ -1340,13 +1340,13 @@ class ListSignalsQuery(TypedDict):
     amount_usd_min: NotRequired[int]
     # Amount in whole US dollars; negative for a decrease. At most this number.
     amount_usd_max: NotRequired[int]
-    # What `amount_usd` measures. Give several to match any of them.
+    # What `amount_usd` measures. Give several values to match any.
     amount_basis: NotRequired[AmountBasis | Sequence[AmountBasis]]
-    # Id of the record. Give several to match any of them.
+    # Id of the record. Give several values to match any.
     id: NotRequired[str | Sequence[str]]
-    # Name of the import that brought the record. Give several to match any of them.
+    # Name of the import that brought the record. Give several values to match any.
     source: NotRequired[str | Sequence[str]]
-    # What the record is based on. Give several to match any of them.
+    # What the record is based on. Give several values to match any.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
     # Confidence that the record is right, from 0 to 1. At least this number.
     confidence_min: NotRequired[float]
@@ -1397,39 +1397,39 @@ class ListProjectsQuery(TypedDict):
     gp_name: NotRequired[str]
     # Part of the name: all words must occur in it, as for `gp_name`.
     name: NotRequired[str]
-    # Id of a GP that the record belongs to. Give several to match any of them.
+    # Id of a GP that the record belongs to. Give several values to match any.
     gp_id: NotRequired[str | Sequence[str]]
     # Whether the record belongs to a GP.
     has_gp: NotRequired[bool]
-    # Kind of project. Give several to match any of them.
+    # Kind of project. Give several values to match any.
     type: NotRequired[ProjectType | Sequence[ProjectType]]
-    # Status of the project. Give several to match any of them.
+    # Status of the project. Give several values to match any.
     status: NotRequired[ProjectStatus | Sequence[ProjectStatus]]
-    # Kind of property. Give several to match any of them.
+    # Kind of property. Give several values to match any.
     property_type: NotRequired[PropertyType | Sequence[PropertyType]]
-    # How the project is meant to earn money. Give several to match any of them.
+    # How the project is meant to earn money. Give several values to match any.
     strategy: NotRequired[Strategy | Sequence[Strategy]]
-    # The market of the project: its title, one of its cities, or a city and a state. Give several to match any of them.
+    # The market of the project: its title, one of its cities, or a city and a state. Give several values to match any.
     market: NotRequired[str | Sequence[str]]
-    # How `market` was determined. Give several to match any of them.
+    # How `market` was determined. Give several values to match any.
     market_basis: NotRequired[MarketBasis | Sequence[MarketBasis]]
-    # A tag, strategy or property type of the project, as a whole value. Give several to match any of them.
+    # A tag, strategy or property type of the project, as a whole value. Give several values to match any.
     tag: NotRequired[str | Sequence[str]]
-    # A theme of the project, as a whole value. Give several to match any of them.
+    # A theme of the project, as a whole value. Give several values to match any.
     theme: NotRequired[str | Sequence[str]]
-    # City of the project. Give several to match any of them.
+    # City of the project. Give several values to match any.
     city: NotRequired[str | Sequence[str]]
-    # State of the project, two letters in the US. Give several to match any of them.
+    # State of the project, two letters in the US. Give several values to match any.
     state: NotRequired[str | Sequence[str]]
-    # Postal code of the project. Give several to match any of them.
+    # Postal code of the project. Give several values to match any.
     zip: NotRequired[str | Sequence[str]]
-    # Country of the project, normally an ISO 3166-1 code such as US. Give several to match any of them.
+    # Country of the project, normally an ISO 3166-1 code such as US. Give several values to match any.
     country: NotRequired[str | Sequence[str]]
-    # Central Index Key (CIK) that the SEC assigns. Give several to match any of them.
+    # Central Index Key (CIK) that the SEC assigns. Give several values to match any.
     cik: NotRequired[str | Sequence[str]]
-    # File number of a Form D offering, such as `021-441122`. Give several to match any of them.
+    # File number of a Form D offering, such as `021-441122`. Give several values to match any.
     form_d_file: NotRequired[str | Sequence[str]]
-    # Number that HUD, the US housing department, gives to a low-income project. Give several to match any of them.
+    # Number that HUD, the US housing department, gives to a low-income project. Give several values to match any.
     hud_id: NotRequired[str | Sequence[str]]
     # Number of dwellings. At least this number.
     units_min: NotRequired[int]
@@ -1463,11 +1463,11 @@ class ListProjectsQuery(TypedDict):
     first_sale_date_from: NotRequired[str]
     # Date of the first sale of a share. On this day or before.
     first_sale_date_to: NotRequired[str]
-    # Id of the record. Give several to match any of them.
+    # Id of the record. Give several values to match any.
     id: NotRequired[str | Sequence[str]]
-    # Name of the import that brought the record. Give several to match any of them.
+    # Name of the import that brought the record. Give several values to match any.
     source: NotRequired[str | Sequence[str]]
-    # What the record is based on. Give several to match any of them.
+    # What the record is based on. Give several values to match any.
     basis: NotRequired[ProvenanceBasis | Sequence[ProvenanceBasis]]
     # Confidence that the record is right, from 0 to 1. At least this number.
     confidence_min: NotRequired[float]

@@ -62,7 +62,7 @@ export const declared = (
 
 /** Returns a filter that takes several values, one of which is enough. */
 export const repeated = (condition: string, meaning: string, more: Partial<DeclaredFilter> = {}) =>
-  declared(condition, `${meaning} Give several to match any of them.`, {
+  declared(condition, `${meaning} Give several values to match any.`, {
     about: meaning,
     valuesMax: parameterBounds.valuesMax,
     ...more,

@@ -19,7 +19,7 @@ const Quotation = Type.Object({
   text: text("Sentence or name as filed."),
   firm: orNull(text("Firm that it names, as filed.")),
   basis: oneOf("Rule that found it.", provenanceBases),
-  confidence: decimal("Confidence that the conclusion of the rule is right, from 0 to 1.", 0, 1),
+  confidence: decimal("How far `basis` can be trusted for this quotation, from 0 to 1.", 0, 1),
   taken: Type.Boolean({ description: "Whether it was taken. Otherwise it was refused." }),
   why: text('Reason for taking or refusing it, as a clause that follows "because".'),
 });

@@ -643,7 +643,7 @@ export interface Evidence {
    * - `corrected`: The operator corrected what the source says.
    */
   basis: ProvenanceBasis;
-  /** Confidence that the conclusion of the rule is right, from 0 to 1. */
+  /** How far `basis` can be trusted for this quotation, from 0 to 1. */
   confidence: number;
   /** Whether it was taken. Otherwise it was refused. */
   taken: boolean;
@@ -922,11 +922,11 @@ export interface Problem {
 export interface FetchGpQuery {
   /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name: string;
-  /** A tag, strategy or property type of the GP, as a whole value. Give several to match any of them. */
+  /** A tag, strategy or property type of the GP, as a whole value. Give several values to match any. */
   tag?: string | readonly string[];
-  /** A theme of the GP, as a whole value. Give several to match any of them. */
+  /** A theme of the GP, as a whole value. Give several values to match any. */
   theme?: string | readonly string[];
-  /** A market of the GP: its title, one of its cities, or a city and a state. Give several to match any of them. */
+  /** A market of the GP: its title, one of its cities, or a city and a state. Give several values to match any. */
   market?: string | readonly string[];
   /** Maximum number of records on a page. */
   limit?: number;
@@ -945,11 +945,11 @@ export interface FetchGpAnswer {
 export interface FetchPrincipalsQuery {
   /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name?: string;
-  /** A tag, strategy or property type of the GP, as a whole value. Give several to match any of them. */
+  /** A tag, strategy or property type of the GP, as a whole value. Give several values to match any. */
   tag?: string | readonly string[];
-  /** A theme of the GP, as a whole value. Give several to match any of them. */
+  /** A theme of the GP, as a whole value. Give several values to match any. */
   theme?: string | readonly string[];
-  /** A market of the GP: its title, one of its cities, or a city and a state. Give several to match any of them. */
+  /** A market of the GP: its title, one of its cities, or a city and a state. Give several values to match any. */
   market?: string | readonly string[];
   /** Maximum number of records on a page. */
   limit?: number;
@@ -1019,33 +1019,33 @@ export type GpSort =
 export interface ListGpsQuery {
   /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name?: string;
-  /** A market of the GP: its title, one of its cities, or a city and a state. Give several to match any of them. */
+  /** A market of the GP: its title, one of its cities, or a city and a state. Give several values to match any. */
   market?: string | readonly string[];
-  /** A tag, strategy or property type of the GP, as a whole value. Give several to match any of them. */
+  /** A tag, strategy or property type of the GP, as a whole value. Give several values to match any. */
   tag?: string | readonly string[];
-  /** A theme of the GP, as a whole value. Give several to match any of them. */
+  /** A theme of the GP, as a whole value. Give several values to match any. */
   theme?: string | readonly string[];
-  /** How the GP invests. Give several to match any of them. */
+  /** How the GP invests. Give several values to match any. */
   strategy?: Strategy | readonly Strategy[];
-  /** Property type the GP invests in. Give several to match any of them. */
+  /** Property type the GP invests in. Give several values to match any. */
   property_type?: PropertyType | readonly PropertyType[];
-  /** City of the head office. Give several to match any of them. */
+  /** City of the head office. Give several values to match any. */
   hq_city?: string | readonly string[];
-  /** State of the head office, two letters in the US. Give several to match any of them. */
+  /** State of the head office, two letters in the US. Give several values to match any. */
   hq_state?: string | readonly string[];
-  /** Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. Give several to match any of them. */
+  /** Country of the head office, normally an ISO 3166-1 alpha-2 code such as US. Give several values to match any. */
   hq_country?: string | readonly string[];
-  /** Central Index Key (CIK) that the SEC assigns. Give several to match any of them. */
+  /** Central Index Key (CIK) that the SEC assigns. Give several values to match any. */
   cik?: string | readonly string[];
-  /** Number in the Central Registration Depository (CRD) of FINRA. Give several to match any of them. */
+  /** Number in the Central Registration Depository (CRD) of FINRA. Give several values to match any. */
   crd?: string | readonly string[];
-  /** Legal Entity Identifier (ISO 17442). Give several to match any of them. */
+  /** Legal Entity Identifier (ISO 17442). Give several values to match any. */
   lei?: string | readonly string[];
-  /** Number that the SEC gives to an investment adviser, such as `801-12345`. Give several to match any of them. */
+  /** Number that the SEC gives to an investment adviser, such as `801-12345`. Give several values to match any. */
   sec_number?: string | readonly string[];
-  /** File number of a Form D offering, such as `021-441122`. Give several to match any of them. */
+  /** File number of a Form D offering, such as `021-441122`. Give several values to match any. */
   form_d_file?: string | readonly string[];
-  /** Number of a private fund in Form ADV, such as `805-1234567890`. Give several to match any of them. */
+  /** Number of a private fund in Form ADV, such as `805-1234567890`. Give several values to match any. */
   adv_fund?: string | readonly string[];
   /** Assets under management, in whole US dollars. At least this number. */
   aum_usd_min?: number;
@@ -1063,17 +1063,17 @@ export interface ListGpsQuery {
   aum_as_of_from?: string;
   /** Date of `aum_usd`. On this day or before. */
   aum_as_of_to?: string;
-  /** For one signal of the GP: what happened. Give several to match any of them. */
+  /** For one signal of the GP: what happened. Give several values to match any. */
   signal_type?: SignalType | readonly SignalType[];
   /** For one signal of the GP: date of the event, as precisely as known. On this day or later. */
   signal_date_from?: string;
   /** For one signal of the GP: date of the event, as precisely as known. On this day or before. */
   signal_date_to?: string;
-  /** Id of the record. Give several to match any of them. */
+  /** Id of the record. Give several values to match any. */
   id?: string | readonly string[];
-  /** Name of the import that brought the record. Give several to match any of them. */
+  /** Name of the import that brought the record. Give several values to match any. */
   source?: string | readonly string[];
-  /** What the record is based on. Give several to match any of them. */
+  /** What the record is based on. Give several values to match any. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
   /** Confidence that the record is right, from 0 to 1. At least this number. */
   confidence_min?: number;
@@ -1119,25 +1119,25 @@ export interface ListPrincipalsQuery {
   gp_name?: string;
   /** Part of the name: all words must occur in it, as for `gp_name`. */
   name?: string;
-  /** Id of a GP that the record belongs to. Give several to match any of them. */
+  /** Id of a GP that the record belongs to. Give several values to match any. */
   gp_id?: string | readonly string[];
-  /** A market of the GP: its title, one of its cities, or a city and a state. Give several to match any of them. */
+  /** A market of the GP: its title, one of its cities, or a city and a state. Give several values to match any. */
   market?: string | readonly string[];
-  /** A tag, strategy or property type of the GP, as a whole value. Give several to match any of them. */
+  /** A tag, strategy or property type of the GP, as a whole value. Give several values to match any. */
   tag?: string | readonly string[];
-  /** A theme of the GP, as a whole value. Give several to match any of them. */
+  /** A theme of the GP, as a whole value. Give several values to match any. */
   theme?: string | readonly string[];
-  /** A role of the person. Give several to match any of them. */
+  /** A role of the person. Give several values to match any. */
   role?: Role | readonly Role[];
-  /** City of the office. Give several to match any of them. */
+  /** City of the office. Give several values to match any. */
   city?: string | readonly string[];
-  /** State of the office. Give several to match any of them. */
+  /** State of the office. Give several values to match any. */
   state?: string | readonly string[];
-  /** Country of the office, normally an ISO 3166-1 alpha-2 code such as US. Give several to match any of them. */
+  /** Country of the office, normally an ISO 3166-1 alpha-2 code such as US. Give several values to match any. */
   country?: string | readonly string[];
-  /** Share of the GP owned, in per cent. Give several to match any of them. */
+  /** Share of the GP owned, in per cent. Give several values to match any. */
   ownership_band?: OwnershipBand | readonly OwnershipBand[];
-  /** Number in the Central Registration Depository (CRD) of FINRA. Give several to match any of them. */
+  /** Number in the Central Registration Depository (CRD) of FINRA. Give several values to match any. */
   crd?: string | readonly string[];
   /** Date when the person started at the GP, as precisely as known. On this day or later. */
   start_date_from?: string;
@@ -1151,11 +1151,11 @@ export interface ListPrincipalsQuery {
   last_seen_date_from?: string;
   /** Date when the source last named the person. On this day or before. */
   last_seen_date_to?: string;
-  /** Id of the record. Give several to match any of them. */
+  /** Id of the record. Give several values to match any. */
   id?: string | readonly string[];
-  /** Name of the import that brought the record. Give several to match any of them. */
+  /** Name of the import that brought the record. Give several values to match any. */
   source?: string | readonly string[];
-  /** What the record is based on. Give several to match any of them. */
+  /** What the record is based on. Give several values to match any. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
   /** Confidence that the record is right, from 0 to 1. At least this number. */
   confidence_min?: number;
@@ -1197,21 +1197,21 @@ export type SignalSort =
 export interface ListSignalsQuery {
   /** Part of a name of the GP: all words must occur in the same name (name, legal name or alias). A word of fewer than 4 characters must begin a word. The id of a GP means only that GP. */
   gp_name?: string;
-  /** Id of a GP that the record belongs to. Give several to match any of them. */
+  /** Id of a GP that the record belongs to. Give several values to match any. */
   gp_id?: string | readonly string[];
-  /** Id of a project that the signal concerns. Give several to match any of them. */
+  /** Id of a project that the signal concerns. Give several values to match any. */
   project_id?: string | readonly string[];
   /** Whether the record belongs to a GP. */
   has_gp?: boolean;
-  /** What happened. Give several to match any of them. */
+  /** What happened. Give several values to match any. */
   type?: SignalType | readonly SignalType[];
-  /** The market of the signal: its title, one of its cities, or a city and a state. Give several to match any of them. */
+  /** The market of the signal: its title, one of its cities, or a city and a state. Give several values to match any. */
   market?: string | readonly string[];
-  /** A tag or property type of the signal, as a whole value. Give several to match any of them. */
+  /** A tag or property type of the signal, as a whole value. Give several values to match any. */
   tag?: string | readonly string[];
-  /** A theme of the signal, as a whole value. Give several to match any of them. */
+  /** A theme of the signal, as a whole value. Give several values to match any. */
   theme?: string | readonly string[];
-  /** Property type concerned. Give several to match any of them. */
+  /** Property type concerned. Give several values to match any. */
   property_type?: PropertyType | readonly PropertyType[];
   /** Date of the event, as precisely as known. On this day or later. */
   date_from?: string;
@@ -1225,13 +1225,13 @@ export interface ListSignalsQuery {
   amount_usd_min?: number;
   /** Amount in whole US dollars; negative for a decrease. At most this number. */
   amount_usd_max?: number;
-  /** What `amount_usd` measures. Give several to match any of them. */
+  /** What `amount_usd` measures. Give several values to match any. */
   amount_basis?: AmountBasis | readonly AmountBasis[];
-  /** Id of the record. Give several to match any of them. */
+  /** Id of the record. Give several values to match any. */
   id?: string | readonly string[];
-  /** Name of the import that brought the record. Give several to match any of them. */
+  /** Name of the import that brought the record. Give several values to match any. */
   source?: string | readonly string[];
-  /** What the record is based on. Give several to match any of them. */
+  /** What the record is based on. Give several values to match any. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
   /** Confidence that the record is right, from 0 to 1. At least this number. */
   confidence_min?: number;
@@ -1287,39 +1287,39 @@ export interface ListProjectsQuery {
   gp_name?: string;
   /** Part of the name: all words must occur in it, as for `gp_name`. */
   name?: string;
-  /** Id of a GP that the record belongs to. Give several to match any of them. */
+  /** Id of a GP that the record belongs to. Give several values to match any. */
   gp_id?: string | readonly string[];
   /** Whether the record belongs to a GP. */
   has_gp?: boolean;
-  /** Kind of project. Give several to match any of them. */
+  /** Kind of project. Give several values to match any. */
   type?: ProjectType | readonly ProjectType[];
-  /** Status of the project. Give several to match any of them. */
+  /** Status of the project. Give several values to match any. */
   status?: ProjectStatus | readonly ProjectStatus[];
-  /** Kind of property. Give several to match any of them. */
+  /** Kind of property. Give several values to match any. */
   property_type?: PropertyType | readonly PropertyType[];
-  /** How the project is meant to earn money. Give several to match any of them. */
+  /** How the project is meant to earn money. Give several values to match any. */
   strategy?: Strategy | readonly Strategy[];
-  /** The market of the project: its title, one of its cities, or a city and a state. Give several to match any of them. */
+  /** The market of the project: its title, one of its cities, or a city and a state. Give several values to match any. */
   market?: string | readonly string[];
-  /** How `market` was determined. Give several to match any of them. */
+  /** How `market` was determined. Give several values to match any. */
   market_basis?: MarketBasis | readonly MarketBasis[];
-  /** A tag, strategy or property type of the project, as a whole value. Give several to match any of them. */
+  /** A tag, strategy or property type of the project, as a whole value. Give several values to match any. */
   tag?: string | readonly string[];
-  /** A theme of the project, as a whole value. Give several to match any of them. */
+  /** A theme of the project, as a whole value. Give several values to match any. */
   theme?: string | readonly string[];
-  /** City of the project. Give several to match any of them. */
+  /** City of the project. Give several values to match any. */
   city?: string | readonly string[];
-  /** State of the project, two letters in the US. Give several to match any of them. */
+  /** State of the project, two letters in the US. Give several values to match any. */
   state?: string | readonly string[];
-  /** Postal code of the project. Give several to match any of them. */
+  /** Postal code of the project. Give several values to match any. */
   zip?: string | readonly string[];
-  /** Country of the project, normally an ISO 3166-1 code such as US. Give several to match any of them. */
+  /** Country of the project, normally an ISO 3166-1 code such as US. Give several values to match any. */
   country?: string | readonly string[];
-  /** Central Index Key (CIK) that the SEC assigns. Give several to match any of them. */
+  /** Central Index Key (CIK) that the SEC assigns. Give several values to match any. */
   cik?: string | readonly string[];
-  /** File number of a Form D offering, such as `021-441122`. Give several to match any of them. */
+  /** File number of a Form D offering, such as `021-441122`. Give several values to match any. */
   form_d_file?: string | readonly string[];
-  /** Number that HUD, the US housing department, gives to a low-income project. Give several to match any of them. */
+  /** Number that HUD, the US housing department, gives to a low-income project. Give several values to match any. */
   hud_id?: string | readonly string[];
   /** Number of dwellings. At least this number. */
   units_min?: number;
@@ -1353,11 +1353,11 @@ export interface ListProjectsQuery {
   first_sale_date_from?: string;
   /** Date of the first sale of a share. On this day or before. */
   first_sale_date_to?: string;
-  /** Id of the record. Give several to match any of them. */
+  /** Id of the record. Give several values to match any. */
   id?: string | readonly string[];
-  /** Name of the import that brought the record. Give several to match any of them. */
+  /** Name of the import that brought the record. Give several values to match any. */
   source?: string | readonly string[];
-  /** What the record is based on. Give several to match any of them. */
+  /** What the record is based on. Give several values to match any. */
   basis?: ProvenanceBasis | readonly ProvenanceBasis[];
   /** Confidence that the record is right, from 0 to 1. At least this number. */
   confidence_min?: number;
