@@ -50,9 +50,10 @@ export function openNameSearch(index: NameIndex, count: number) {
   return (folded: string, best = -1): readonly (readonly Bitset[])[] => {
     unions.forEach(emptyUnion);
     if (best !== -1) addBit(unions[ranks.equal]!.own, best);
-    const matches = folded === "" ? [] : folded.split(" ").map((word) => matchWord(index, word));
+    const words = folded === "" ? [] : folded.split(" ");
+    const matches = words.map((word) => matchWord(index, word));
     if (matches.length === 1) matchOneWord(names, matches[0]!, unions);
-    else if (matches.length > 1) matchSeveralWords(names, folded, matches, unions);
+    else if (matches.length > 1) matchSeveralWords(names, words, matches, unions);
     return unions.map(({ sets }) => sets.filter(isTouched)).filter(({ length }) => length > 0);
   };
 }
@@ -81,21 +82,21 @@ const commonNamesKept = 32;
 
 function matchSeveralWords(
   names: Names,
-  query: string,
-  matches: readonly WordMatch[],
+  words: readonly string[],
+  matches: Matches,
   unions: readonly Union[],
 ): void {
   const { index, gpCount, ofCommonWords } = names;
   // A name that has a word once has it as often as it is asked.
-  const different = new Map(query.split(" ").map((word, i) => [word, matches[i]!]));
-  const byRarity = [...different.values()].toSorted((a, b) => a.gpCount - b.gpCount);
+  const different = matches.filter((_, i) => words.indexOf(words[i]!) === i);
+  const byRarity = different.toSorted((a, b) => a.gpCount - b.gpCount);
   const rankInto = (sets: readonly Bitset[]) =>
     forEachBit(only(candidatesFor(names, byRarity)), (gp) => {
       const rank = bestRank(index, gp, matches, byRarity);
       if (rank !== undefined) addBit(sets[rank]!, gp);
     });
   if (!isLong(byRarity[0]!.gpCount, gpCount)) return rankInto(unions.map(({ own }) => own));
-  const known = getOrKeep(ofCommonWords, query, commonNamesKept, () => {
+  const known = getOrKeep(ofCommonWords, words.join(" "), commonNamesKept, () => {
     const made = unions.map(() => makeBitset(gpCount));
     rankInto(made);
     return made;
@@ -241,15 +242,15 @@ const lengthOf = ({ words }: NameIndex, word: number) =>
  */
 function wordsHolding(index: NameIndex, sought: Uint8Array, from: number, to: number): number[] {
   const { starts, items } = index.wordsOfTrigram;
-  let [start, end] = [0, Infinity];
+  const countAt = (place: number) => starts[place + 1]! - starts[place]!;
+  let rarest = -1;
   for (let at = 0; at + 2 < sought.length; at++) {
     const place = placeOf(index.trigrams, trigramAt(sought, at));
     if (place === -1) return [];
-    if (starts[place + 1]! - starts[place]! < end - start)
-      [start, end] = [starts[place]!, starts[place + 1]!];
+    if (rarest === -1 || countAt(place) < countAt(rarest)) rarest = place;
   }
   const holding: number[] = [];
-  for (let i = start; i < end; i++) {
+  for (let i = starts[rarest]!; i < starts[rarest + 1]!; i++) {
     const word = items[i]!;
     if ((word < from || word >= to) && holds(index.words, word, sought)) holding.push(word);
   }
