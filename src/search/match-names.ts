@@ -92,7 +92,7 @@ function matchSeveralWords(
   const byRarity = different.toSorted((a, b) => a.gpCount - b.gpCount);
   const rankInto = (sets: readonly Bitset[]) =>
     forEachBit(only(candidatesFor(names, byRarity)), (gp) => {
-      const rank = bestRank(index, gp, matches, byRarity);
+      const rank = bestRank(index, gp, matches, different);
       if (rank !== undefined) addBit(sets[rank]!, gp);
     });
   if (!isLong(byRarity[0]!.gpCount, gpCount)) return rankInto(unions.map(({ own }) => own));
