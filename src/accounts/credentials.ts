@@ -145,7 +145,7 @@ async function setPassword(
     .execute();
   await deleteSessions(transaction, person);
   await transaction.deleteFrom("known_browser").where("person", "=", person).execute();
-  // Whoever knew the former password may have asked for a link for another address.
+  // Somebody who knew the former password may have asked for a link for another address.
   await useUpLinks(transaction, { person }, now);
   await forgive(transaction, [
     { kind: "address", of: email_folded },

@@ -11,7 +11,7 @@ import type { Content } from "#gateway/reads.ts";
 import { openNetworkShares } from "#limits/client-network.ts";
 import type { Counters } from "#limits/counters.ts";
 import { apiVersion } from "#operations/versions.ts";
-import { type ProblemCode } from "#problems/kinds.ts";
+import type { ProblemCode } from "#problems/kinds.ts";
 import { type Problem, problemBody, unavailable } from "#problems.ts";
 import type { HttpDependencies, Outgoing } from "./dependencies.ts";
 import { STATUS_CODES } from "./node-http.ts";
@@ -227,8 +227,18 @@ export function answerWithProblem(
     .then((answer) => sendAnswer(http, exchange, answer));
 }
 
-const exposed =
-  "API-Version, Dataset-Version, ETag, Link, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count";
+const exposed = [
+  "API-Version",
+  "Dataset-Version",
+  "ETag",
+  "Link",
+  "RateLimit",
+  "RateLimit-Policy",
+  "Retry-After",
+  "WWW-Authenticate",
+  "X-Request-Id",
+  "X-Total-Count",
+].join(", ");
 
 const fixed = { "api-version": apiVersion, "x-content-type-options": "nosniff" };
 
@@ -270,9 +280,21 @@ export function openCommitBarrier<R>(
 export const html = "text/html; charset=utf-8";
 export const json = "application/json; charset=utf-8";
 
-/** Policy that allows only resources of this origin and images in `data:` URLs, and nothing inline (W3C CSP 3). */
-const contentSecurityPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/**
+ * Policy that allows only resources of this origin and images in `data:` URLs, and no inline code or styles (W3C
+ * Content Security Policy 3).
+ */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
 
 export const pageHeaders = headerLines({
   "content-security-policy": contentSecurityPolicy,

@@ -16,7 +16,7 @@ import { declared, type Operation } from "#operations/operation.ts";
 import { matchCost, matchInSlices } from "#operations/match.ts";
 import { type GivenValues, invalidParameters, queryText } from "#operations/parameters.ts";
 import { vocabularyOf } from "#operations/vocabulary.ts";
-import { type ParameterFault } from "#problems/kinds.ts";
+import type { ParameterFault } from "#problems/kinds.ts";
 import { maskKeys } from "#problems.ts";
 import { anyExplained } from "#records/explanation.ts";
 import { eachOf } from "#records/kinds.ts";

@@ -3,7 +3,7 @@ import { eachOf, recordKinds } from "#records/kinds.ts";
 import { oneOf, orNull, text, time, whole } from "#records/fields.ts";
 import { changeKinds, type Publication, type StoredStep } from "#records/publication.ts";
 import { type Static, Type } from "#records/schema.ts";
-import { type ParameterFault } from "#problems/kinds.ts";
+import type { ParameterFault } from "#problems/kinds.ts";
 import { Problem, unavailable } from "#problems.ts";
 import type { DatasetParts } from "#search/dataset-parts.ts";
 import { pastTheEnd } from "./hints.ts";

@@ -13,6 +13,7 @@ export function makeId(prefix: string): string {
 export const randomText = (alphabet: string, length: number): string =>
   Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join("");
 
+/** Returns 256 random bits as 43 characters of base64url. */
 export const makeToken = (): string => randomBytes(32).toString("base64url");
 
 /** Returns the SHA-256 under which a token is stored. A slow hash would add nothing: nobody can try 2^256 tokens. */
