@@ -1,7 +1,6 @@
 /** Writes operations' pages from finished JSON: `data`, `pagination` and `meta`, or only records, one per line. */
 import { embeddedKinds, eachOf, recordKinds } from "#records/kinds.ts";
-import { type DatasetParts, documentCount, readDocuments } from "#search/dataset-parts.ts";
-import { getOrCompute } from "#search/get-or-compute.ts";
+import { type DatasetParts, documentCount, type Documents } from "#search/dataset-parts.ts";
 import { bufferOver } from "#search/packed-texts.ts";
 import type { Bounds, ReadModel } from "#search/read-model.ts";
 import type { Hint, Meta, Pagination } from "./envelope.ts";
@@ -88,8 +87,7 @@ const embeddedLists = embeddedKinds.map((kind) => ({
 
 /** JSON of the members that are missing from GPs in datasets older than funds. */
 export const noFunds = ',"funds":[],"funds_total":0';
-/** Cache of whether a dataset's GPs lack funds, keyed by the documents of its GPs. */
-const lackFunds = new WeakMap<object, boolean>();
+const fundsOpening = Buffer.from(',"funds":[');
 const opening = Buffer.from('{"data":[');
 const [comma, brace, lineFeed] = [0x2c, 0x7d, 0x0a];
 
@@ -103,24 +101,25 @@ function writeRecords(
 ): void {
   const isOfGps = kind === "gp";
   const documents = parts.documents[kind];
+  const isWithoutFunds = isOfGps && positions.length > 0 && lacksFunds(documents, positions[0]!);
   for (let i = 0; i < positions.length; i++) {
     const position = positions[i]!;
     if (i > 0) body.byte(separator);
-    if (isOfGps) writeGp(body, parts, position, embeds);
-    else body.copy(documents.starts[position]!, documents.lengths[position]!);
+    if (!isOfGps) body.copy(documents.starts[position]!, documents.lengths[position]!);
+    else {
+      body.copy(documents.starts[position]!, documents.ownLengths[position]!);
+      if (isWithoutFunds) body.text(noFunds);
+      for (const list of embeddedLists)
+        if (embeds) writeList(body, parts, list, position);
+        else writeTotal(body, parts, list, position);
+      body.byte(brace);
+    }
   }
 }
 
-function writeGp(body: BodyWriter, parts: DatasetParts, gp: number, embeds: boolean): void {
-  const documents = parts.documents.gp;
-  body.copy(documents.starts[gp]!, documents.ownLengths[gp]!);
-  const isWithout = () => !("funds" in readDocuments<object>(documents, [gp])[0]!);
-  if (getOrCompute(lackFunds, documents, isWithout)) body.text(noFunds);
-  for (const list of embeddedLists)
-    if (embeds) writeList(body, parts, list, gp);
-    else writeTotal(body, parts, list, gp);
-  body.byte(brace);
-}
+/** Reports whether a GP is from a dataset that is older than funds. */
+const lacksFunds = ({ starts, ownLengths }: Documents, gp: number): boolean =>
+  !source.subarray(starts[gp], starts[gp]! + ownLengths[gp]!).includes(fundsOpening);
 
 function writeList(
   body: BodyWriter,
