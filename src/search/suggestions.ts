@@ -158,6 +158,9 @@ function* likeliestCounts({ firstOfCount }: SuggestionIndex, asked: number, know
   }
 }
 
+/** Counts of shared trigrams. All 0 between two calls of `countShared`. */
+let shared = new Uint16Array(0);
+
 /** Calls `visit` for each text that has `count` trigrams and shares at least one, with the number that it shares. */
 function countShared(
   { firstOfCount, textsOfTrigram: { starts, items } }: SuggestionIndex,
@@ -168,7 +171,7 @@ function countShared(
   const first = firstOfCount[count]!;
   const end = firstOfCount[count + 1]!;
   if (first === end) return;
-  const shared = new Uint16Array(end - first);
+  if (shared.length < end - first) shared = new Uint16Array(end - first);
   const touched: number[] = [];
   for (const list of lists)
     for (
@@ -177,5 +180,8 @@ function countShared(
       i++
     )
       if (shared[items[i]! - first]!++ === 0) touched.push(items[i]!);
-  for (const text of touched) visit(text, shared[text - first]!);
+  for (const text of touched) {
+    visit(text, shared[text - first]!);
+    shared[text - first] = 0;
+  }
 }
