@@ -34,10 +34,15 @@ export const missedName = (value: string, folded: string): Miss => ({
 export const inRanks = (
   ranked: readonly (readonly Bitset[])[],
   each: Combination["each"] = [],
-): Pick<Found, "all" | "ranks"> => ({
-  all: { some: ranked.flat(), each, but: [] },
-  ranks: ranked.map((some, rank) => ({ some, each, but: ranked.slice(0, rank).flat() })),
-});
+): Pick<Found, "all" | "ranks"> => {
+  const better: Bitset[] = [];
+  const ranks = ranked.map((some) => {
+    const but = better.slice();
+    better.push(...some);
+    return { some, each, but };
+  });
+  return { all: { some: better, each, but: [] }, ranks };
+};
 
 export function openGpSearch(parts: DatasetParts) {
   const gpCount = documentCount(parts.documents.gp);

@@ -1,7 +1,7 @@
 /** Finds the principals, signals or projects of the GPs that satisfy a filter. */
 import { fold } from "#records/fold.ts";
 import { eachOf, type LinkedKind } from "#records/kinds.ts";
-import { addBits, type Bitset, type Combination, countBits, isTouched, keptSet } from "./bitset.ts";
+import { addBits, type Bitset, type Combination, countBits, keptSet } from "./bitset.ts";
 import { type DatasetParts, documentCount, facetNames } from "./dataset-parts.ts";
 import { askedValues, type Miss } from "./facet-index.ts";
 import { getOrCompute, getOrKeep } from "./get-or-compute.ts";
@@ -64,7 +64,7 @@ export function openLinkedSearch(parts: DatasetParts, gps: GpSearch, kind: Linke
           found.sets.push(recordsOfMany(filter, all));
         else addLists(found.own, recordsOfGp, all);
       }
-      return { ...inRanks([found.sets.filter(isTouched)]), misses };
+      return { ...inRanks([found.sets.filter((set) => set.isTouched)]), misses };
     },
   };
 }

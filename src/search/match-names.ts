@@ -4,7 +4,6 @@ import {
   addBits,
   type Bitset,
   forEachBit,
-  isTouched,
   makeBitset,
   only,
   storeBits,
@@ -54,7 +53,9 @@ export function openNameSearch(index: NameIndex, count: number) {
     const matches = words.map((word) => matchWord(index, word));
     if (matches.length === 1) matchOneWord(names, matches[0]!, unions);
     else if (matches.length > 1) matchSeveralWords(names, words, matches, unions);
-    return unions.map(({ sets }) => sets.filter(isTouched)).filter(({ length }) => length > 0);
+    return unions
+      .map(({ sets }) => sets.filter((set) => set.isTouched))
+      .filter(({ length }) => length > 0);
   };
 }
 
