@@ -77,6 +77,35 @@ test("all words must stand in the same name, in any order", async (t) => {
   assert.deepEqual(find(model, { gp_name: "sequoia cap" }), ["Capital Sequoia"]);
 });
 
+test("the same GPs have a rare word and a common one, whether few or many GPs have the rare one", async (t) => {
+  const rare = [
+    gp("Zephyr Capital"),
+    gp("Blue Zephyr Capital"),
+    gp("Capital Zephyr"),
+    gp("Zephyrine Quill Capital"),
+    gp("Zephyr Holdings", { aliases: ["Capital Hill"] }),
+  ];
+  for (const others of [0, 1000]) {
+    const model = await modelOf(t, [
+      ...rare,
+      ...Array.from({ length: others }, (_, i) => gp(i % 2 === 0 ? `Capital ${i}` : `Quill ${i}`)),
+    ]);
+    for (const [query, expected] of [
+      [
+        "zephyr capital",
+        ["Zephyr Capital", "Blue Zephyr Capital", "Capital Zephyr", "Zephyrine Quill Capital"],
+      ],
+      [
+        "capital zephyr",
+        ["Capital Zephyr", "Blue Zephyr Capital", "Zephyr Capital", "Zephyrine Quill Capital"],
+      ],
+      ["quill zephyr", ["Zephyrine Quill Capital"]],
+      ["ephyr hill", []],
+    ] as const)
+      assert.deepEqual(find(model, { gp_name: query }), expected, `${query} beside ${others}`);
+  }
+});
+
 test("name, legal name and aliases are searched", async (t) => {
   const model = await modelOf(t, [
     gp("One", { legal_name: "Meridian LLC", aliases: ["Zephyr GP"] }),
