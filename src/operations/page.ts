@@ -105,15 +105,14 @@ function writeRecords(
   for (let i = 0; i < positions.length; i++) {
     const position = positions[i]!;
     if (i > 0) body.byte(separator);
-    if (!isOfGps) body.copy(documents.starts[position]!, documents.lengths[position]!);
-    else {
+    if (isOfGps) {
       body.copy(documents.starts[position]!, documents.ownLengths[position]!);
       if (isWithoutFunds) body.text(noFunds);
       for (const list of embeddedLists)
         if (embeds) writeList(body, parts, list, position);
         else writeTotal(body, parts, list, position);
       body.byte(brace);
-    }
+    } else body.copy(documents.starts[position]!, documents.lengths[position]!);
   }
 }
 

@@ -35,13 +35,13 @@ export const inRanks = (
   ranked: readonly (readonly Bitset[])[],
   each: Combination["each"] = [],
 ): Pick<Found, "all" | "ranks"> => {
-  const better: Bitset[] = [];
+  const sets: Bitset[] = [];
   const ranks = ranked.map((some) => {
-    const but = better.slice();
-    better.push(...some);
+    const but = sets.slice();
+    sets.push(...some);
     return { some, each, but };
   });
-  return { all: { some: better, each, but: [] }, ranks };
+  return { all: { some: sets, each, but: [] }, ranks };
 };
 
 export function openGpSearch(parts: DatasetParts) {
